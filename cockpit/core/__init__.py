@@ -1,0 +1,1 @@
+"""The rules, as pure functions over plain values: no I/O, no clock, no asyncio, no screen, no SDK."""
