@@ -1,0 +1,62 @@
+"""What comes from servers and people, before admission has looked at it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from cockpit.core.message import Block
+from cockpit.core.target import Target
+
+Change = Literal["", "edited", "deleted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Descriptor:
+    """A chat channel as its server registered it (mcpl.md 7.1), defaults filled in."""
+
+    id: str
+    type: str
+    label: str
+    direction: Literal["inbound", "outbound", "bidirectional"] = "bidirectional"
+    initially_open: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """One incoming thing, normalised by its connector and not yet admitted.
+
+    target: the channel it belongs to (a push event that names a registered channel of its own server: that
+    channel; any other event: `mcp:SERVER`). key: what makes it a duplicate (A-7), unique over all servers, or None
+    where the source gives none. id: the server's message id, for acknowledging and for `go=why`. tags: expanded
+    (mcpl.md 9.2). change: an edit or a deletion of the message with the same id. own: our own words come back (N-5).
+    direct: an Intercom message to one handle. to: the residents it was said to, empty where it is for all.
+    """
+
+    target: Target
+    kind: Literal["chat", "event"]
+    author: str
+    blocks: tuple[Block, ...]
+    key: str | None = None
+    id: str | None = None
+    author_id: str | None = None
+    tags: tuple[str, ...] = ()
+    change: Change = ""
+    own: bool = False
+    push: bool = False
+    intercom: bool = False
+    to: tuple[str, ...] = ()
+
+    @property
+    def addressed(self) -> bool:
+        """Whether it is meant for this agent (T-7)."""
+        return "chat:addressed" in self.tags
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What became of an Arrived, known once it is durable. accepted is false only where it was refused, with why."""
+
+    accepted: bool
+    reason: str = ""
+    duplicate: bool = False

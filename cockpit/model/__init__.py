@@ -1,0 +1,1 @@
+"""Providers, one a file, behind one small protocol."""

@@ -1,0 +1,1 @@
+"""The chronicle: an append-only log with one sequence for everything, embedded in one SQLite file."""
