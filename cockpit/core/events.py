@@ -185,7 +185,13 @@ class Held:
     held_by: str
 
     def json(self) -> dict[str, Json]:
-        return {"id": self.id, "at": iso(self.at), "author": self.author, "text": self.text, "held_by": self.held_by}
+        return {
+            "id": self.id,
+            "at": iso(self.at),
+            "author": self.author,
+            "text": self.text,
+            "held_by": self.held_by,
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""What an agent is sent: views over slots, the window kept of them, strategies, and the compiled request."""

@@ -1,0 +1,151 @@
+"""In what order an agent reads its window: the order in which its requests came to hold things.
+
+A request holds all there was when it was made. What came after it stands behind its answer and that answer's
+results, so that each request is the one before it and appends (semantics.md V-3), and never between a tool use and
+its result (V-8). A system-framed notice that came while a turn ran waits until that turn has ended (N-8).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+from cockpit.context.speech import Answered, Asked, Part, Unit, unit
+from cockpit.core.message import Message, Text, ToolResult, ToolUse
+
+NO_RESULT = "[no result: the turn was interrupted]"
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A request that was made: it held everything up to `seen`, in a turn that began at sequence `began`."""
+
+    seen: int
+    began: int
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """units in reading order; waiting: the sequences of notices that the running turn holds back."""
+
+    units: tuple[Unit, ...]
+    waiting: tuple[int, ...] = ()
+
+
+@dataclass(slots=True)
+class _Step:
+    """A request with its answer, if it got one, and one place for the result of each of the answer's calls."""
+
+    sent: Sent
+    message: Message | None = None
+    asked: Asked = field(default_factory=lambda: Asked((), ()))
+    live: list[ToolResult | None] = field(default_factory=list)
+    still: list[ToolResult | None] = field(default_factory=list)
+    at: list[int] = field(default_factory=list)
+
+
+def lay_out(
+    parts: Sequence[tuple[Message, Part | None]], sent: Iterable[Sent], began: int | None, *, peek: bool = False
+) -> Laid:
+    """Order one agent's window.
+
+    parts: its messages in ascending sequence with what each is to it. sent: requests that were made and may have
+    stayed without an answer. began: where the turn that is running began, None where none is. peek: while calls of
+    that turn are still being made, show the request that led to them, not a guess at their results.
+    """
+    steps = _steps(parts, sent)
+    groups, waiting = _grouped(parts, steps, began)
+    units: list[Unit] = []
+    for at, step in enumerate(steps):
+        units.extend(groups[at])
+        if peek and at == len(steps) - 1 and _open(step, began):
+            return Laid(tuple(units), tuple(waiting))
+        if made := _made(step):
+            units.append(made)
+    units.extend(groups[-1])
+    return Laid(tuple(units), tuple(waiting))
+
+
+def _steps(parts: Iterable[tuple[Message, Part | None]], sent: Iterable[Sent]) -> list[_Step]:
+    """The requests in their order, each with its answer and the results that the next request could hold."""
+    answered: list[_Step] = []
+    current: _Step | None = None
+    for message, part in parts:
+        if isinstance(part, Asked):
+            current = _answer(message, part, current)
+            answered.append(current)
+        elif isinstance(part, Answered) and current is not None:
+            _fill(current, part, message.sequence)
+    known = {step.sent for step in answered}
+    steps = answered + [_Step(request) for request in set(sent) - known]
+    steps.sort(key=lambda step: (step.sent.seen, step.sent.began))
+    for step, after in zip(steps, steps[1:], strict=False):
+        _drop_late(step, after.sent.seen)
+    return steps
+
+
+def _answer(message: Message, asked: Asked, before: _Step | None) -> _Step:
+    """An own message as the answer to its request; bounds that contradict the log are put right."""
+    least = before.message.sequence if before is not None and before.message is not None else 0
+    seen = min(max(message.seen or message.sequence - 1, least), message.sequence - 1)
+    began = min(message.began or seen, seen)
+    places = len(asked.uses)
+    return _Step(Sent(seen, began), message, asked, [None] * places, [None] * places, [0] * places)
+
+
+def _fill(step: _Step, answered: Answered, sequence: int) -> None:
+    """Put results in the places of their calls. What finds none is an orphan, and dropped."""
+    for live, still in zip(answered.live, answered.still, strict=True):
+        for place, use in enumerate(step.asked.uses):
+            if use.id == live.tool_use_id and step.live[place] is None:
+                step.live[place], step.still[place], step.at[place] = live, still, sequence
+                break
+
+
+def _drop_late(step: _Step, seen: int) -> None:
+    """A result that the next request could not hold stays out: that request said there was none."""
+    for place, sequence in enumerate(step.at):
+        if sequence > seen:
+            step.live[place] = step.still[place] = None
+            step.at[place] = 0
+
+
+def _grouped(
+    parts: Iterable[tuple[Message, Part | None]], steps: Sequence[_Step], began: int | None
+) -> tuple[list[list[Unit]], list[int]]:
+    """For each request what it was the first to hold, and last what is new to the next one."""
+    seen = [step.sent.seen for step in steps]
+    begun = list(accumulate((step.sent.began for step in steps), max))
+    groups: list[list[Unit]] = [[] for _ in range(len(steps) + 1)]
+    waiting: list[int] = []
+    for message, part in parts:
+        if not isinstance(part, Unit):
+            continue
+        system = message.kind == "system"
+        group = bisect_left(begun if system else seen, message.sequence)
+        if system and group == len(steps) and began is not None and message.sequence > began:
+            waiting.append(message.sequence)
+        else:
+            groups[group].append(part)
+    return groups, waiting
+
+
+def _open(step: _Step, began: int | None) -> bool:
+    """Whether its calls are still being made: an answer of the running turn, with results to come."""
+    return step.message is not None and step.sent.began == began and None in step.live
+
+
+def _made(step: _Step) -> Unit | None:
+    """The answer with a result for each of its calls; None where it says nothing that can be sent."""
+    if step.message is None or not step.asked.blocks:
+        return None
+    live = tuple(found or _missing(use) for found, use in zip(step.live, step.asked.uses, strict=True))
+    still = tuple(found or _missing(use) for found, use in zip(step.still, step.asked.uses, strict=True))
+    last = max([step.message.sequence, *step.at])
+    return unit(step.message.sequence, last, step.asked.blocks, live, still)
+
+
+def _missing(use: ToolUse) -> ToolResult:
+    return ToolResult(use.id, (Text(NO_RESULT),), is_error=True)

@@ -1,0 +1,127 @@
+"""The one gate that every incoming thing passes before any side effect (A-1).
+
+`admit` is pure: the thing, the channel's state, the policy and the wake gate's verdict give deliver or divert with
+a stamp, whom to wake, and whether to acknowledge. `arrive` turns that into the channel's next state and its record.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from cockpit.core.channel import Channel
+from cockpit.core.gate import Verdict
+from cockpit.core.inputs import Arrived
+from cockpit.core.message import RESIDENTS, Block, Message, Stamp, Text
+from cockpit.core.records import Record, TurnReason, WakeRequest
+from cockpit.core.text import sanitise
+from cockpit.core.world import Acknowledge, Effect, Now, Step, World
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """stamp: None where it is delivered. wakes: residents, in order. asks: for a subconscious wake.
+    rules: the names of what was asked, in order, for `go=why`."""
+
+    stamp: Stamp | None
+    wakes: tuple[str, ...]
+    asks: bool
+    acknowledge: bool
+    rules: tuple[str, ...]
+
+
+def admit(given: Arrived, channel: Channel, world: World, verdict: Verdict) -> Admission:
+    """Decide. Mute before epoch before gate; closed is a wish to the server and filters nothing (A-1)."""
+    rules: list[str] = []
+    span = None
+    if world.server is not None:
+        rules.append("server-mute")
+        span = world.server.span
+    rules.append("mute")
+    if channel.span is not None and (given.intercom or not channel.span.soft):
+        span = channel.span
+    rules.append("epoch")
+    epoch = channel.epoch
+    if span is not None:
+        return Admission(Stamp(epoch.id if epoch else None, span.id), (), False, False, tuple(rules))
+    rules.append(verdict.rule)
+    if epoch is None:
+        allowed = world.policy.may_wake(channel.target)
+        wakes = tuple(name for name in allowed if not given.to or name in given.to) if verdict.passes else ()
+        return Admission(None, wakes, False, False, tuple(rules))
+    addressed = verdict.passes and given.addressed
+    asks = verdict.passes and (given.addressed or verdict.privileged)
+    acknowledge = addressed and given.id is not None and "channels.acknowledge" in world.grant
+    return Admission(Stamp(epoch=epoch.id), (), asks, acknowledge, tuple(rules))
+
+
+def arrive(given: Arrived, channel: Channel, world: World, verdict: Verdict, now: Now) -> Step:
+    """Admit, store, count, and ask for what the admission says. Duplicates were taken out before (A-7)."""
+    decided = admit(given, channel, world, verdict)
+    message = Message(
+        slot=RESIDENTS,
+        kind=given.kind,
+        author=sanitise(given.author),
+        blocks=tuple(_clean(block) for block in given.blocks),
+        at=now.wall,
+        target=str(channel.target),
+        channel=world.name,
+        id=given.id,
+        author_id=given.author_id,
+        tags=given.tags,
+        stamp=decided.stamp,
+        key=given.key,
+        rules=decided.rules,
+        woke=decided.wakes,
+        acknowledged=decided.acknowledge,
+        edits=_amends(given, decided, world),
+        deleted=given.change == "deleted",
+    )
+    records: list[Record] = [message]
+    reason: TurnReason = "intercom" if given.intercom else "push" if given.push else "message"
+    records.extend(WakeRequest(agent, reason, now.wall, str(channel.target)) for agent in decided.wakes)
+    effects: tuple[Effect, ...] = ()
+    if decided.acknowledge and given.id is not None and channel.target.server is not None:
+        effects = (Acknowledge(channel.target.server, channel.target.id, given.id),)
+    one = 0 if message.edits is not None else 1
+    return Step(_counted(channel, given, decided, one, now), tuple(records), effects)
+
+
+def _amends(given: Arrived, decided: Admission, world: World) -> int | None:
+    """The sequence of the diverted message that this changes in its own backlog (A-8); None: a message of its own."""
+    original = world.original
+    if not given.change or original is None or original.stamp is None or decided.stamp is None:
+        return None
+    return original.sequence if original.stamp.key == decided.stamp.key else None
+
+
+def _counted(channel: Channel, given: Arrived, decided: Admission, one: int, now: Now) -> Channel:
+    """The three counts of A-11 and what the epoch owes; what amends a diverted message counts `one` = 0."""
+    need = 1 if given.addressed else 0
+    totals = channel.totals
+    if decided.stamp is None:
+        totals = replace(totals, delivered=totals.delivered + 1)
+        seen = 0 if given.own else 1
+        return replace(channel, wait=channel.wait + seen, wait_need=channel.wait_need + need * seen, totals=totals)
+    totals = replace(totals, diverted=totals.diverted + one)
+    epoch = channel.epoch
+    if epoch is not None and decided.stamp.epoch is not None:
+        heard = decided.stamp.span is None
+        asked = epoch.asked + (1 if decided.asks else 0)
+        window = now.wall if decided.asks and epoch.window is None else epoch.window
+        epoch = replace(
+            epoch,
+            held=epoch.held + one,
+            need=epoch.need + need * one,
+            undigested=epoch.undigested + (1 if heard else 0),
+            asked=asked,
+            window=window,
+        )
+        return replace(channel, epoch=epoch, totals=totals)
+    if channel.span is not None and decided.stamp.span == channel.span.id:
+        return replace(channel, withheld=channel.withheld + one, totals=totals)
+    return replace(channel, withheld_by_server=channel.withheld_by_server + one, totals=totals)
+
+
+def _clean(block: Block) -> Block:
+    """Unpaired surrogates become U+FFFD at ingestion (D-7)."""
+    return Text(sanitise(block.text)) if isinstance(block, Text) else block

@@ -1,0 +1,281 @@
+"""The one registry of verbs, and the grammar that reads them.
+
+Keys, verb line, completion, help, footer, README table, `cockpit go`, the headless twin and the read-only gate are
+all made from `VERBS`. A line reads `go=VERB target=TARGET [name=value …]`, or `VERB TARGET …` for short.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from cockpit.core.duration import parse_duration
+from cockpit.core.target import KINDS, Kind
+from cockpit.errors import VerbError
+
+ParamKind = Literal["target", "text", "duration", "count", "choice"]
+Value = str | int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """One `name=value`. A duration is read to seconds, a count to a whole number (fractions are floored, T-1)."""
+
+    name: str
+    kind: ParamKind
+    required: bool = False
+    choices: tuple[str, ...] = ()
+    example: str = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """One verb. kinds: what its target may be. writes: refused under --read-only. asks: a key press needs a yes."""
+
+    name: str
+    does: str
+    key: str | None = None
+    params: tuple[Param, ...] = ()
+    kinds: tuple[Kind, ...] = KINDS
+    writes: bool = True
+    asks: bool = False
+    instead: Mapping[str, str] = field(default_factory=dict)
+    """What to say of a parameter that people expect and that it does not have."""
+
+    @property
+    def usage(self) -> str:
+        """`go=mute target=… [reason=…]`, as help and the README show it."""
+        words = [f"go={self.name}"]
+        for param in self.params:
+            shown = f"{param.name}={'|'.join(param.choices) if param.choices else param.example}"
+            words.append(shown if param.required else f"[{shown}]")
+        return " ".join(words)
+
+    def param(self, name: str) -> Param | None:
+        return next((param for param in self.params if param.name == name), None)
+
+
+_TARGET = Param("target", "target", required=True)
+_REASON = Param("reason", "text")
+_SERVER: tuple[Kind, ...] = ("mcp",)
+_CHAT: tuple[Kind, ...] = ("channel",)
+_TUNABLE: tuple[Kind, ...] = ("channel", "feed")
+
+VERBS: tuple[Verb, ...] = (
+    Verb(
+        "mute", "mute: nothing from it reaches a model, and nothing is lost", "m",
+        (_TARGET, _REASON, Param("override", "text"), Param("soft", "choice", choices=("yes",))),
+        instead={"for": "what should end by itself is a tune-out: go=tune-out target=… for=2h"},
+    ),
+    Verb(
+        "unmute", "unmute; with deliver=backlog the agent gets what was withheld", "m",
+        (_TARGET, Param("deliver", "choice", choices=("notice", "backlog"))),
+    ),
+    Verb(
+        "tune-out", "tune out: the subconscious watches it and reports", "t",
+        (_TARGET, Param("cadence", "duration", example="30m"), Param("cap", "count", example="200"),
+         Param("wakes", "count", example="5"), Param("for", "duration", example="2h")),
+        _TUNABLE,
+    ),
+    Verb("cancel", "cancel the tune-out: dump and report", "c", (_TARGET, _REASON), _TUNABLE),
+    Verb("open", "open a chat channel", "o", (_TARGET,), _CHAT),
+    Verb("close", "close a chat channel", "o", (_TARGET,), _CHAT),
+    Verb("kill", "end a server's process", "K", (_TARGET,), _SERVER, asks=True),
+    Verb("start", "start a server's process", "K", (_TARGET,), _SERVER),
+    Verb("peek", "print its backlog without ending anything", "p",
+         (_TARGET, Param("last", "count", example="20")), writes=False),
+    Verb("ask", "prompt the resident (ignition)", None, (Param("text", "text", required=True, example='"…"'),)),
+    Verb("stop", "interrupt the running turn", "escape escape", ()),
+    Verb("why", "why a message was or wasn't heard", "w",
+         (Param("message", "text", required=True, example="ID"),), writes=False),
+    Verb("audit", "who did what, when, from where", "a",
+         (Param("target", "target"), Param("last", "count", example="50")), writes=False),
+    Verb("stats", "totals a channel and an agent", "s", (), writes=False),
+    Verb("context", "what an agent would be sent now", "x",
+         (Param("agent", "text", example="…"),), writes=False),
+    Verb("quit", "end cleanly", "q", (), writes=False),
+)  # fmt: skip
+
+BY_NAME: Mapping[str, Verb] = {verb.name: verb for verb in VERBS}
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One line, read: durations in seconds, counts as whole numbers; `target` still as typed."""
+
+    verb: Verb
+    typed: str
+    target: str | None = None
+    values: Mapping[str, Value] = field(default_factory=dict)
+
+    def text(self, name: str) -> str | None:
+        value = self.values.get(name)
+        return value if isinstance(value, str) else None
+
+    def number(self, name: str) -> float | None:
+        value = self.values.get(name)
+        return value if isinstance(value, int | float) else None
+
+
+def nearest(word: str, known: Iterable[str], most: int = 3) -> tuple[str, ...]:
+    """The known words that come closest to `word`, best first."""
+    words = list(dict.fromkeys(known))
+    lowered = {item.lower(): item for item in words}
+    found = difflib.get_close_matches(word.lower(), list(lowered), most, 0.5)
+    starts = [item for low, item in lowered.items() if word and low.startswith(word.lower())]
+    return tuple(dict.fromkeys([*starts, *(lowered[low] for low in found)]))[:most]
+
+
+def parse(line: str) -> Command:
+    """Read one line. Raises VerbError: `unknown_verb`, `missing_value` or `bad_value`, and nothing else happens."""
+    words = _words(line.strip().removeprefix(":").strip())
+    if not words:
+        raise VerbError("missing_value", "an empty line names no verb", "go=VERB target=TARGET")
+    verb, rest = _verb(words)
+    given: dict[str, str] = {}
+    bare: list[str] = []
+    for word in rest:
+        name, value = _named(word, verb)
+        if name is None:
+            bare.append(value)
+        elif name in given:
+            raise VerbError("bad_value", f"{name}= is given twice", verb.usage)
+        else:
+            given[name] = value
+    _place(verb, bare, given)
+    values: dict[str, Value] = {}
+    for param in verb.params:
+        text = given.get(param.name)
+        if text is not None and text.strip() == "":
+            raise VerbError("missing_value", f"{verb.name}: {param.name}= has no value", verb.usage)
+        if text is None and param.required:
+            raise VerbError("missing_value", f"{verb.name} needs {param.name}=", verb.usage)
+        if text is not None and param.kind != "target":
+            values[param.name] = _value(verb, param, text)
+    target = given.get("target")
+    return Command(verb, line, None if target is None else target.strip(), values)
+
+
+def _verb(words: list[tuple[str, bool]]) -> tuple[Verb, list[tuple[str, bool]]]:
+    """The verb: `go=VERB` wherever it stands, else the first word."""
+    place = next((n for n, (word, _) in enumerate(words) if word.lower().startswith("go=")), 0)
+    word = words[place][0]
+    name = (word[3:] if word.lower().startswith("go=") else word).strip()
+    verb = BY_NAME.get(name.lower())
+    if verb is None:
+        close = nearest(name, BY_NAME)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"verbs: {', '.join(BY_NAME)}"
+        raise VerbError("unknown_verb", f"no verb {name!r}; {hint}", ", ".join(close) or ", ".join(BY_NAME))
+    return verb, words[:place] + words[place + 1 :]
+
+
+def _named(word: tuple[str, bool], verb: Verb) -> tuple[str | None, str]:
+    """A word as (parameter, value), or (None, word) for a bare one. Targets may hold `=`; quoted words are bare."""
+    text, quoted = word
+    name, equals, value = text.partition("=")
+    lowered = name.lower()
+    if equals and verb.param(lowered) is not None:
+        return lowered, value
+    if not equals or quoted or any(text.lower().startswith(f"{kind}:") for kind in KINDS):
+        return None, text
+    known = [param.name for param in verb.params]
+    if any(param.kind == "text" and param.required for param in verb.params):
+        return None, text
+    if lowered in verb.instead:
+        raise VerbError("bad_value", f"{verb.name} has no {lowered}=: {verb.instead[lowered]}", verb.instead[lowered])
+    close = nearest(name, known)
+    takes = f"it takes {', '.join(f'{each}=' for each in known)}" if known else "it takes nothing"
+    raise VerbError(
+        "bad_value",
+        f"{verb.name} knows no {name!r}; {f'did you mean {close[0]}=?' if close else takes}",
+        verb.usage,
+    )
+
+
+def _place(verb: Verb, bare: list[str], given: dict[str, str]) -> None:
+    """Put bare words where the short form means them: the target first, or the whole text of a verb that says one."""
+    if not bare:
+        return
+    if verb.param("target") is not None and "target" not in given:
+        given["target"] = bare.pop(0)
+    text = next((param for param in verb.params if param.kind == "text" and param.required), None)
+    if text is None:
+        text = next((p for p in verb.params if p.name == "agent"), None)
+    if bare and text is not None and text.name not in given:
+        given[text.name] = " ".join(bare)
+        return
+    if bare:
+        raise VerbError("bad_value", f"{verb.name} has no place for {bare[0]!r}", verb.usage)
+
+
+def _value(verb: Verb, param: Param, text: str) -> Value:
+    match param.kind:
+        case "duration":
+            try:
+                return parse_duration(text)
+            except ValueError as error:
+                raise VerbError("bad_value", f"{verb.name}: {param.name}={text!r}: {error}", verb.usage) from error
+        case "count":
+            return _count(verb, param, text)
+        case "choice":
+            if text.lower() not in param.choices:
+                raise VerbError(
+                    "bad_value",
+                    f"{verb.name}: {param.name}={text!r} is none of {', '.join(param.choices)}",
+                    verb.usage,
+                )
+            return text.lower()
+        case "text" | "target":
+            return text
+
+
+def _count(verb: Verb, param: Param, text: str) -> int:
+    """A whole number of text; fractions are floored, everything else that is no number is refused (T-1, K-48)."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number) or number < 0:
+        raise VerbError("bad_value", f"{verb.name}: {param.name}={text!r} is not a whole number", verb.usage)
+    return math.floor(number)
+
+
+def _words(line: str) -> list[tuple[str, bool]]:
+    """Split at spaces outside quotes; `"` and `'` quote, a backslash inside double quotes keeps `"` and itself.
+
+    Each word comes with whether it began quoted. An apostrophe inside a word is a letter, not a quote.
+    """
+    words: list[tuple[str, bool]] = []
+    current: list[str] = []
+    open_word = began_quoted = False
+    quote = ""
+    place = 0
+    while place < len(line):
+        letter = line[place]
+        if quote:
+            if letter == "\\" and quote == '"' and line[place + 1 : place + 2] in {'"', "\\"}:
+                place += 1
+                current.append(line[place])
+            elif letter == quote:
+                quote = ""
+            else:
+                current.append(letter)
+        elif letter in {'"', "'"} and (not open_word or current[-1:] == ["="]):
+            began_quoted = began_quoted or not open_word
+            quote, open_word = letter, True
+        elif letter.isspace():
+            if open_word:
+                words.append(("".join(current), began_quoted))
+            current, open_word, began_quoted = [], False, False
+        else:
+            current.append(letter)
+            open_word = True
+        place += 1
+    if quote:
+        raise VerbError("bad_value", f"a quote {quote} is not closed", f"close it with {quote}")
+    if open_word:
+        words.append(("".join(current), began_quoted))
+    return words

@@ -1,0 +1,1 @@
+"""The owner of all tasks: admission, store, effects; agents, timers and events around one loop."""

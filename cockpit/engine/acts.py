@@ -1,0 +1,102 @@
+"""What changes a channel's decided state, whoever asks: one transaction with its audit row, refusals audited too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from cockpit.core.channel import Channel, attention, label, presence
+from cockpit.core.message import Json
+from cockpit.core.records import Audit
+from cockpit.core.step import Cancel, Input, Keep, Mute, Release, TuneOut, Unmute, Want, reason_of
+from cockpit.core.target import Target
+from cockpit.core.world import Actor
+from cockpit.engine.directory import Directory
+from cockpit.engine.ledger import Draft, Ledger
+from cockpit.errors import VerbError
+
+
+@dataclass(slots=True)
+class Acts:
+    """Each act returns one line for whoever asked, or raises VerbError when it was refused and nothing changed."""
+
+    ledger: Ledger
+    directory: Directory
+
+    async def mute(
+        self, target: Target, actor: Actor, *, reason: str = "", override: str | None = None, soft: bool = False
+    ) -> str:
+        why = override or reason
+        return await self._act("mute", target, Mute(actor, override, soft), actor, why)
+
+    async def unmute(self, target: Target, actor: Actor, *, deliver: bool = False) -> str:
+        """Of a whole server: one notice with the total, and each of its channels released (M-11)."""
+
+        def whole(draft: Draft) -> str:
+            before = draft.channel(target)
+            channels = [draft.channel(each) for each in self.directory.channels_of(target.name)]
+            total = None
+            if target.kind == "mcp" and before is not None:
+                total = before.withheld + sum(each.withheld_by_server for each in channels if each is not None)
+            done = draft.step(target, Unmute(actor, deliver, total))
+            if target.kind == "mcp" and before is not None and before.span and done.channel.span is None:
+                for each in channels:
+                    if each is not None:
+                        draft.step(each.target, Release(before.span, deliver))
+            return done.answer
+
+        return await self._commit("unmute", target, whole, actor, "")
+
+    async def tune_out(self, target: Target, actor: Actor, values: Mapping[str, Json], *, reason: str = "") -> str:
+        return await self._act("tune-out", target, TuneOut(actor, values), actor, reason)
+
+    async def cancel(self, target: Target, actor: Actor, *, note: str | None = None, reason: str = "") -> str:
+        """The operator's own words for why go to the audit only (T-18)."""
+        return await self._act("cancel", target, Cancel(actor, reason_of(actor), note), actor, reason)
+
+    async def want(self, target: Target, actor: Actor, wanted: bool) -> str:
+        return await self._act("open" if wanted else "close", target, Want(actor, wanted), actor, "")
+
+    async def keep(self, target: Target, actor: Actor, alive: bool) -> str:
+        return await self._act("start" if alive else "kill", target, Keep(actor, alive), actor, "")
+
+    async def refuse(self, verb: str, target: str, actor: Actor, why: str) -> None:
+        """Put a refusal in the audit that no step has seen."""
+        await self.ledger.do(
+            lambda draft: draft.write(
+                Audit(draft.wall, actor.name, actor.origin, verb, target, "", "", why, None, ok=False)
+            )
+        )
+
+    async def _act(self, verb: str, target: Target, given: Input, actor: Actor, reason: str) -> str:
+        return await self._commit(verb, target, lambda draft: draft.step(target, given).answer, actor, reason)
+
+    async def _commit(self, verb: str, target: Target, apply: Callable[[Draft], str], actor: Actor, reason: str) -> str:
+        def audited(draft: Draft) -> str:
+            known = draft.channel(target)
+            before, epoch = self._label(draft, target), _epoch(known)
+            answer = apply(draft)
+            after = self._label(draft, target)
+            epoch = epoch or _epoch(draft.channel(target))
+            draft.write(
+                Audit(draft.wall, actor.name, actor.origin, verb, str(target), before, after, reason, epoch, ok=True)
+            )
+            return answer
+
+        try:
+            return await self.ledger.do(audited)
+        except VerbError as error:
+            await self.refuse(verb, str(target), actor, str(error))
+            raise
+
+    def _label(self, draft: Draft, target: Target) -> str:
+        channel = draft.channel(target)
+        if channel is None:
+            return ""
+        parent = self.directory.parent(target)
+        server = None if parent is None else draft.channel(parent)
+        return label(presence(channel, server), attention(channel, server))
+
+
+def _epoch(channel: Channel | None) -> str | None:
+    return None if channel is None or channel.epoch is None else channel.epoch.id

@@ -1,0 +1,272 @@
+"""One agent's turns, one at a time: compile, stream, store, call tools, again, until it says no more (N-1).
+
+All that it writes goes through the ledger; what arrives during a turn is stored at once and shown at the next
+boundary. A failing model ends the turn and nothing else (T-14).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from cockpit.core.events import Event, Failed, Spoke, ToolCalled, TurnChanged, Writing
+from cockpit.core.message import RESIDENTS, Block, Message, Text, ToolResult, ToolUse, subconscious_slot
+from cockpit.core.records import Report, Snapshot, TurnEnded, TurnReason, TurnState, Usage, WakeRequest
+from cockpit.core.request import Completed, Request, Retrying, TextDelta, ToolInputDelta
+from cockpit.engine.clock import Clock
+from cockpit.engine.ledger import Draft, Ledger
+from cockpit.engine.toolbox import ENDS_TURN
+from cockpit.engine.wakes import Wakes, strongest
+from cockpit.errors import CockpitError, ModelError, StoreError
+from cockpit.model.protocol import Model
+
+INTERRUPTED = "[no result: the turn was interrupted]"
+
+
+class Surroundings(Protocol):
+    """What an agent's turn asks of the engine."""
+
+    def compile(self, agent: str, began: int) -> Request | None:
+        """What to send now, or None where there is nothing new to answer. Raises ModelError (OverBudgetError)."""
+        ...
+
+    async def call(self, agent: str, use: ToolUse) -> Finish:
+        """Run one tool call to its end; never raises for what the tool says."""
+        ...
+
+    def asked(self, agent: str) -> Callable[[Draft], None]:
+        """Remember what this request holds; the result writes, in the transaction that ends it, that it was read."""
+        ...
+
+    def answered(self, agent: str, request: Request, usage: Usage) -> Sequence[Snapshot]:
+        """The request has ended: what to keep of its window."""
+        ...
+
+    def looked(self, agent: str, well: bool) -> Callable[[Draft], None]:
+        """What a turn's end means for the epochs it looked at; nothing for a resident."""
+        ...
+
+
+class Finish(Protocol):
+    """The result of a call, decided inside the transaction that stores it, so that a mute is heeded (M-3)."""
+
+    def __call__(self, draft: Draft) -> ToolResult: ...
+
+
+@dataclass(slots=True)
+class Outcome:
+    state: TurnState
+    usage: Usage = field(default_factory=Usage)
+    detail: str = ""
+
+
+@dataclass(slots=True)
+class Agent:
+    """role decides the slot it writes to, and whether its prose is heard. rounds: the ceiling of tool rounds."""
+
+    name: str
+    role: Literal["resident", "subconscious"]
+    primary: str
+    model: Model
+    rounds: int
+    ledger: Ledger
+    clock: Clock
+    around: Surroundings
+    emit: Callable[[Event], None]
+    wakes: Wakes
+    activity: str = "idle"
+    usage: Usage = field(default_factory=Usage)
+    turns: int = 0
+    _running: asyncio.Task[Outcome] | None = None
+    _open: tuple[ToolUse, ...] = ()
+    _partial: str = ""
+    _channel: str = ""
+    _stream: int = 0
+    _seen: int = 0
+
+    @property
+    def slot(self) -> str:
+        return RESIDENTS if self.role == "resident" else subconscious_slot(self.primary)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn runs, or would run now."""
+        return self._running is not None or self.wakes.pending
+
+    async def run(self) -> None:
+        """Serve what is owed, for ever."""
+        while True:
+            requests = await self.wakes.take()
+            await self._serve(requests)
+
+    def stop(self) -> bool:
+        """Interrupt the running turn; the log stays whole. False where none runs."""
+        if self._running is None or self._running.done():
+            return False
+        self._running.cancel()
+        return True
+
+    async def _serve(self, requests: list[WakeRequest]) -> None:
+        began, reason = self.ledger.head, strongest(requests)
+        served = tuple(request.sequence for request in requests) + self.wakes.dropped()
+        self._channel = next((request.target for request in requests if request.target), "")
+        if self.around.compile(self.name, began) is None:
+            await self._written_off(served, reason)
+            return
+        self.emit(TurnChanged(self.clock.wall(), self.name, "started", reason))
+        self.activity = "working" if self.role == "resident" else f"reading {self._channel}".strip()
+        async with asyncio.TaskGroup() as group:
+            self._running = group.create_task(self._turn(began), name=f"turn:{self.name}")
+        task, self._running = self._running, None
+        outcome = Outcome("stopped") if task.cancelled() else task.result()
+        if task.cancelled():
+            await self._mend(began)
+        self.activity = "idle"
+        self.usage, self.turns = self.usage + outcome.usage, self.turns + 1
+        await self._ended(outcome, reason, served)
+
+    async def _turn(self, began: int) -> Outcome:
+        """All rounds of one turn. Raises nothing but cancellation."""
+        outcome = Outcome("ended")
+        try:
+            for _ in range(self.rounds):
+                request = self.around.compile(self.name, began)
+                if request is None:
+                    return outcome
+                if not await self._round(request, began, outcome):
+                    return outcome
+            outcome.detail = f"{self.name} reached its ceiling of {self.rounds} tool rounds"
+            self.emit(Failed(self.clock.wall(), "tool_rounds", outcome.detail))
+        except (ModelError, StoreError) as error:
+            outcome.state, outcome.detail = "failed", str(error)
+        return outcome
+
+    async def _round(self, request: Request, began: int, outcome: Outcome) -> bool:
+        """One request and its tool calls; whether another request is due."""
+        read = self.around.asked(self.name)
+        completed = await self._stream_of(request)
+        outcome.usage = outcome.usage + completed.usage
+        if completed.stop in {"refusal", "max_tokens"}:
+            outcome.detail = f"the model stopped: {completed.stop}"
+        kept = self.around.answered(self.name, request, completed.usage)
+        uses = tuple(block for block in completed.blocks if isinstance(block, ToolUse))
+        self._open, self._partial = uses, ""
+        await self.ledger.do(lambda draft: self._said(draft, completed.blocks, request.seen, began, read, kept))
+        if not uses:
+            return False
+        async with asyncio.TaskGroup() as group:
+            calls = [group.create_task(self.around.call(self.name, use), name=f"call:{use.name}") for use in uses]
+        finishes = [call.result() for call in calls]
+        self._open = ()
+        results = await self.ledger.do(lambda draft: self._results(draft, finishes, began))
+        for use, result in zip(uses, results, strict=True):
+            called = ToolCalled(self.clock.wall(), self.name, use.name, _brief(use), ok=not result.is_error)
+            self.emit(called)
+        return not any(use.name in ENDS_TURN for use in uses)
+
+    async def _stream_of(self, request: Request) -> Completed:
+        """Send it, showing what is written as it comes (S-9)."""
+        self._stream, self._seen = self._stream + 1, request.seen
+        prose = f"{self.name}:{self._stream}"
+        streams: dict[str, None] = {}
+        self._partial = ""
+        completed: Completed | None = None
+        async for chunk in self.model.stream(request):
+            match chunk:
+                case TextDelta(text):
+                    self._partial += text
+                    streams[prose] = None
+                    self._write(prose, text)
+                case ToolInputDelta(id=use, text=text):
+                    streams[f"{prose}:{use}"] = None
+                    self._write(f"{prose}:{use}", text)
+                case Retrying(reason, delay):
+                    self.emit(Failed(self.clock.wall(), "model", f"{self.name}: {reason}; again in {delay:.0f} s"))
+                case Completed():
+                    completed = chunk
+        for stream in streams:
+            self._write(stream, "", done=True)
+        if completed is None:
+            raise ModelError("the provider's answer had no end")
+        return completed
+
+    def _write(self, stream: str, text: str, *, done: bool = False) -> None:
+        report = self.role == "subconscious"
+        self.emit(Writing(self.clock.wall(), self.name, stream, text, report, self._channel, done))
+
+    def _said(
+        self,
+        draft: Draft,
+        blocks: tuple[Block, ...],
+        seen: int,
+        began: int,
+        read: Callable[[Draft], None],
+        kept: Sequence[Snapshot],
+    ) -> None:
+        """The transaction that ends one request: its answer, what was read by it, its window."""
+        if blocks:
+            draft.write(Message(self.slot, "agent", self.name, blocks, draft.wall, seen=seen, began=began))
+        prose = "\n".join(block.text for block in blocks if isinstance(block, Text)).strip()
+        if prose and self.role == "subconscious":
+            draft.write(Report(self.name, "prose", prose, draft.wall, self._channel))
+        read(draft)
+        for snapshot in kept:
+            draft.write(snapshot)
+
+    def _results(self, draft: Draft, finishes: Sequence[Finish], began: int) -> list[ToolResult]:
+        results = [finish(draft) for finish in finishes]
+        self._store_results(draft, results, began)
+        return results
+
+    def _store_results(self, draft: Draft, results: Sequence[ToolResult], began: int) -> None:
+        draft.write(Message(self.slot, "result", self.name, tuple(results), draft.wall, began=began))
+
+    async def _mend(self, began: int) -> None:
+        """After a stop: what was said so far is kept, and every call gets its result, so that the log is whole."""
+        partial, uses, self._partial, self._open = self._partial, self._open, "", ()
+        await self.ledger.drain()
+
+        def write(draft: Draft) -> None:
+            if uses:
+                results = [ToolResult(use.id, (Text(INTERRUPTED),), is_error=True) for use in uses]
+                self._store_results(draft, results, began)
+            elif partial.strip():
+                blocks = (Text(f"{partial.rstrip()} [interrupted]"),)
+                draft.write(Message(self.slot, "agent", self.name, blocks, draft.wall, seen=self._seen, began=began))
+
+        await self.ledger.do(write)
+
+    async def _ended(self, outcome: Outcome, reason: TurnReason, served: tuple[int, ...]) -> None:
+        looked = self.around.looked(self.name, outcome.state == "ended")
+
+        def write(draft: Draft) -> None:
+            if outcome.state == "failed" and self.role == "subconscious":
+                draft.write(Report(self.name, "failure", outcome.detail, draft.wall, self._channel))
+            looked(draft)
+            draft.write(TurnEnded(self.name, outcome.state, reason, draft.wall, outcome.usage, served))
+
+        try:
+            await self.ledger.do(write)
+        except CockpitError as error:
+            self.emit(Failed(self.clock.wall(), "store", str(error)))
+        if outcome.state == "failed" and self.role == "resident":
+            self.emit(Failed(self.clock.wall(), "model", f"{self.name}: {outcome.detail}"))
+        self.emit(TurnChanged(self.clock.wall(), self.name, outcome.state, reason, outcome.usage, outcome.detail))
+
+    async def _written_off(self, served: tuple[int, ...], reason: TurnReason) -> None:
+        """Nothing new to answer: an earlier request of the same turn has shown it already."""
+        await self.ledger.do(lambda draft: draft.write(TurnEnded(self.name, "ended", reason, draft.wall, None, served)))
+
+
+def _brief(use: ToolUse) -> str:
+    """A call's arguments on one line."""
+    return ", ".join(f"{name}={value!r}" for name, value in use.input.items())[:200]
+
+
+def spoken(message: Message, agents: Sequence[str]) -> Spoke | None:
+    """The `text` line of a resident's own message; None for anything else."""
+    if message.kind != "agent" or message.author not in agents or not message.text.strip():
+        return None
+    return Spoke(message.at, message.author, message.text)

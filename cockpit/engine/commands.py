@@ -1,0 +1,162 @@
+"""Runs one line of the verb grammar, whoever typed it: screen, headless twin or socket."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from cockpit.core.channel import Channel
+from cockpit.core.events import Answer, Answered, ContextShown, Counted, Result, VerbRan
+from cockpit.core.message import Json
+from cockpit.core.resolve import resolve, wrong_kind
+from cockpit.core.target import Target
+from cockpit.core.verbs import BY_NAME, Command, parse
+from cockpit.core.world import Actor
+from cockpit.engine.acts import Acts
+from cockpit.engine.clock import Clock
+from cockpit.engine.directory import Directory
+from cockpit.engine.reading import Reading
+from cockpit.errors import StoreError, VerbError
+
+PEEK = 20
+AUDIT = 50
+
+
+@dataclass(slots=True)
+class Commands:
+    """ask prompts a resident; stop interrupts turns and says how many; shown answers stats and context."""
+
+    acts: Acts
+    reading: Reading
+    directory: Directory
+    channels: Mapping[Target, Channel]
+    clock: Clock
+    read_only: bool
+    ask: Callable[[str], Awaitable[str]]
+    stop: Callable[[], Awaitable[str]]
+    quit: Callable[[], None]
+    stats: Callable[[], Counted]
+    context: Callable[[str | None], Awaitable[ContextShown]]
+
+    async def run(self, line: str, actor: Actor) -> Answer:
+        """Never raises for what was asked: a refusal is an answer too."""
+        command: Command | None = None
+        try:
+            command = parse(line)
+            if command.verb.writes and self.read_only:
+                raise VerbError("read_only", f"{command.verb.name} writes, and this cockpit is read-only", "")
+            return await self._run(command, actor)
+        except VerbError as error:
+            name = command.verb.name if command else _verb_word(line)
+            return Answer(VerbRan(self.clock.wall(), line, name, False, str(error), error.code, error.hint))
+        except StoreError as error:
+            name = command.verb.name if command else _verb_word(line)
+            return Answer(VerbRan(self.clock.wall(), line, name, False, str(error), "refused", "nothing was changed"))
+
+    async def _run(self, command: Command, actor: Actor) -> Answer:
+        verb = command.verb.name
+        if verb == "ask":
+            return self._done(command, await self.ask(command.text("text") or ""))
+        if verb == "stop":
+            return self._done(command, await self.stop())
+        if verb == "quit":
+            self.quit()
+            return self._done(command, "ending")
+        if verb in {"why", "audit", "stats", "context"}:
+            return await self._read(command)
+        targets, many = resolve(command.target or "", self.directory.targets(), command.verb)
+        if not many:
+            message, shown = await self._on(command, targets[0], actor)
+            return self._done(command, message, shown)
+        return await self._each(command, targets, actor)
+
+    async def _each(self, command: Command, targets: tuple[Target, ...], actor: Actor) -> Answer:
+        """A glob acts on all that match and reports each."""
+        results: list[Result] = []
+        shown: list[Answered] = []
+        first: VerbError | None = None
+        for target in targets:
+            try:
+                if target.kind not in command.verb.kinds:
+                    raise VerbError("wrong_kind", wrong_kind(target, command.verb), command.verb.usage)
+                message, more = await self._on(command, target, actor)
+            except VerbError as error:
+                first = first or error
+                results.append(Result(str(target), False, str(error)))
+            else:
+                shown.extend(more)
+                results.append(Result(str(target), True, message))
+        good = sum(result.ok for result in results)
+        ran = VerbRan(
+            self.clock.wall(),
+            command.typed,
+            command.verb.name,
+            first is None,
+            f"{command.verb.name}: {good} of {len(results)} done",
+            None if first is None else first.code,
+            "" if first is None else first.hint,
+            tuple(results),
+        )
+        return Answer(ran, tuple(shown))
+
+    async def _on(self, command: Command, target: Target, actor: Actor) -> tuple[str, tuple[Answered, ...]]:
+        """One verb on one channel: what to say, and what it shows."""
+        acts, reason = self.acts, command.text("reason") or ""
+        match command.verb.name:
+            case "mute":
+                override, soft = command.text("override"), command.text("soft") == "yes"
+                return await acts.mute(target, actor, reason=reason, override=override, soft=soft), ()
+            case "unmute":
+                return await acts.unmute(target, actor, deliver=command.text("deliver") == "backlog"), ()
+            case "tune-out":
+                return await acts.tune_out(target, actor, _parameters(command)), ()
+            case "cancel":
+                return await acts.cancel(target, actor, reason=reason), ()
+            case "open" | "close":
+                return await acts.want(target, actor, wanted=command.verb.name == "open"), ()
+            case "kill" | "start":
+                return await acts.keep(target, actor, alive=command.verb.name == "start"), ()
+            case "peek":
+                last = command.number("last")
+                shown = await self.reading.peek(target, PEEK if last is None else int(last), self.clock.wall())
+                return f"{target}: {len(shown.messages)} shown", (shown,)
+            case _:
+                raise VerbError("unknown_verb", f"{command.verb.name} takes no target", ", ".join(BY_NAME))
+
+    async def _read(self, command: Command) -> Answer:
+        now = self.clock.wall()
+        shown: Answered
+        match command.verb.name:
+            case "why":
+                shown = await self.reading.why(command.text("message") or "", now)
+                return self._done(command, f"{shown.id}: {shown.decision}", (shown,))
+            case "audit":
+                target = command.target
+                if target is not None:
+                    found, _ = resolve(target, self.directory.targets(), command.verb)
+                    target = str(found[0])
+                last = command.number("last")
+                shown = await self.reading.audit(target, AUDIT if last is None else int(last), now)
+                return self._done(command, f"{len(shown.rows)} rows", (shown,))
+            case "stats":
+                shown = self.stats()
+                return self._done(command, f"{len(shown.channels)} channels", (shown,))
+            case _:
+                shown = await self.context(command.text("agent"))
+                return self._done(command, f"{shown.agent}: {shown.tokens} of {shown.budget} tokens", (shown,))
+
+    def _done(self, command: Command, message: str, shown: tuple[Answered, ...] = ()) -> Answer:
+        return Answer(VerbRan(self.clock.wall(), command.typed, command.verb.name, True, message), shown)
+
+
+def _parameters(command: Command) -> dict[str, Json]:
+    """The verb's short names to the tool's (T-1)."""
+    names = {"cadence": "cadence_seconds", "cap": "backlog_cap", "wakes": "max_wakes", "for": "duration_seconds"}
+    return {tool: command.values[name] for name, tool in names.items() if name in command.values}
+
+
+def _verb_word(line: str) -> str:
+    """The verb of a line that could not be read, as far as it can be told."""
+    words = line.strip().removeprefix(":").split()
+    word = next((each for each in words if each.lower().startswith("go=")), words[0] if words else "")
+    return word[3:] if word.lower().startswith("go=") else word

@@ -1,0 +1,109 @@
+"""The engine as a connector sees it: what comes from a server becomes a draft in the one queue, in call order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from cockpit.core.channel import Presence
+from cockpit.core.events import Event, Failed, Progressed
+from cockpit.core.gate import judge
+from cockpit.core.inputs import Arrived, Descriptor, Receipt
+from cockpit.core.policy import Policy
+from cockpit.core.step import Admit, Observe, Register, Unregister
+from cockpit.core.target import channel as chat
+from cockpit.core.target import server as mcp
+from cockpit.engine.clock import Clock
+from cockpit.engine.directory import Directory
+from cockpit.engine.ledger import Draft, Ledger
+
+Subscribe = str | tuple[str, ...]
+"""`auto`, `initial`, `manual`, or the ids to open."""
+
+
+@dataclass(slots=True)
+class EngineHost:
+    """Satisfies `connect.ports.Host`. faults are capped, so that a shouting server cannot flood the operator."""
+
+    ledger: Ledger
+    directory: Directory
+    policy: Policy
+    clock: Clock
+    subscribe: Mapping[str, Subscribe]
+    proofs: dict[str, float]
+    emit: Callable[[Event], None]
+    _faults: dict[str, list[float]] = field(default_factory=dict)
+
+    async def arrived(self, given: Arrived) -> asyncio.Future[Receipt]:
+        verdict = judge(given, self.policy)
+
+        def admit(draft: Draft) -> Receipt:
+            draft.step(given.target, Admit(given, verdict))
+            return Receipt(accepted=True)
+
+        amends = f"{given.target.server}/{given.id}" if given.change and given.id and given.target.server else None
+        repeated = Receipt(accepted=True, duplicate=True)
+        return await self.ledger.submit(admit, key=given.key, amends=amends, repeated=repeated)
+
+    async def registered(self, server: str, channels: Sequence[Descriptor]) -> Sequence[str]:
+        policy = self.subscribe.get(server, "auto")
+
+        def register(draft: Draft) -> list[str]:
+            wanted = []
+            for each in channels:
+                target = chat(server, each.id)
+                known = draft.channel(target)
+                first = known is None or (not known.registered and not known.label_given)
+                done = draft.step(target, Register(each.label, first, _first_choice(policy, each)))
+                if done.channel.wanted:
+                    wanted.append(each.id)
+            return wanted
+
+        return await self.ledger.do(register)
+
+    async def removed(self, server: str, ids: Sequence[str]) -> None:
+        def unregister(draft: Draft) -> None:
+            for each in ids:
+                if draft.channel(chat(server, each)) is not None:
+                    draft.step(chat(server, each), Unregister())
+
+        await self.ledger.do(unregister)
+
+    async def present(self, server: str, presence: Presence, reason: str = "", *, crashed: bool = False) -> None:
+        def observe(draft: Draft) -> None:
+            draft.step(mcp(server), Observe(presence, reason, crashed))
+            if presence in {"offline", "killed"}:
+                for target in self.directory.channels_of(server):
+                    draft.step(target, Unregister())
+
+        await self.ledger.do(observe)
+
+    def proved(self, server: str) -> None:
+        self.proofs[server] = self.clock.wall()
+
+    async def tools_changed(self, server: str) -> None:
+        """Nothing to do: each request reads the servers' tools anew."""
+
+    def progressed(self, server: str, text: str) -> None:
+        self.emit(Progressed(self.clock.wall(), f"mcp:{server}", text))
+
+    def fault(self, server: str, text: str) -> None:
+        now = self.clock.elapsed()
+        recent = [at for at in self._faults.get(server, []) if now - at < 60]
+        if len(recent) < 5:
+            recent.append(now)
+            self.emit(Failed(self.clock.wall(), "server", f"mcp:{server}: {text}"))
+        self._faults[server] = recent
+
+
+def _first_choice(policy: Subscribe, descriptor: Descriptor) -> bool:
+    match policy:
+        case "auto":
+            return True
+        case "initial":
+            return descriptor.initially_open
+        case "manual":
+            return False
+        case _:
+            return descriptor.id in policy

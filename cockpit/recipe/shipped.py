@@ -1,0 +1,37 @@
+"""Finds what ships beside the code: in the package (a wheel), else beside it (a clone, an editable install)."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import cockpit
+
+Shipped = Literal["recipes", "themes"]
+
+
+def shipped_dir(kind: Shipped) -> Path:
+    """The folder of the recipes or themes that ship. Where neither place has it, the package's, which is empty."""
+    package = Path(cockpit.__file__).resolve().parent
+    beside = package.parent / kind
+    inside = package / kind
+    return beside if not inside.is_dir() and beside.is_dir() else inside
+
+
+def shipped_recipes() -> dict[str, Path]:
+    """The recipes that ship, by name, in alphabetical order."""
+    return {path.stem: path for path in sorted(shipped_dir("recipes").glob("*.toml"))}
+
+
+def find_command(command: str, env: Mapping[str, str]) -> str | None:
+    """The program that `command` means: as PATH has it, else beside the running interpreter, or None.
+
+    The second place makes a recipe work from a virtual environment that is not activated.
+    """
+    found = shutil.which(command, path=env.get("PATH", ""))
+    if found is None and "/" not in command:
+        found = shutil.which(command, path=str(Path(sys.executable).parent))
+    return found

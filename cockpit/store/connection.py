@@ -1,0 +1,103 @@
+"""Opening the store's file: who may read it, how a connection is made and always closed again, and what an operator is
+told where the disk refuses (R-8)."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Literal
+
+import aiosqlite
+
+from cockpit.errors import StoreError
+
+_STATEMENTS = 256  # prepared statements that a connection keeps: inserts differ by their number of rows
+_PATIENCE = 5.0  # seconds that a statement waits for another process's lock
+
+_REASONS = {
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_READONLY: "it is read-only",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened",
+    sqlite3.SQLITE_BUSY: "another process holds it locked",
+    sqlite3.SQLITE_LOCKED: "another process holds it locked",
+    sqlite3.SQLITE_CORRUPT: "it is damaged",
+    sqlite3.SQLITE_NOTADB: "it is not a database",
+    sqlite3.SQLITE_IOERR: "the disk failed",
+    sqlite3.SQLITE_CONSTRAINT: "it holds a record with this sequence or key already",
+}
+
+
+def prepare(path: Path) -> None:
+    """Make the store's file where it is missing, with mode 0600, in a folder made with mode 0700; take the rights of
+    others off a file that is there. Raises StoreError where that is not allowed."""
+    try:
+        for folder in reversed([path.parent, *path.parent.parents]):
+            if not folder.exists():
+                folder.mkdir(mode=0o700, exist_ok=True)
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        except FileExistsError:
+            path.chmod(0o600)
+    except OSError as error:
+        raise StoreError(f"the store {path} cannot be made: {error.strerror or error}") from error
+
+
+@asynccontextmanager
+async def connect(path: Path, mode: Literal["rw", "ro"]) -> AsyncIterator[aiosqlite.Connection]:
+    """A connection to a file that is there, closed on the way out: one left open keeps the process alive for ever."""
+    with reported(path, "opened"):
+        uri = f"{path.absolute().as_uri()}?mode={mode}"
+        connecting = aiosqlite.connect(
+            uri, uri=True, isolation_level=None, cached_statements=_STATEMENTS, timeout=_PATIENCE
+        )  # fmt: skip
+        async with connecting as connection:
+            connection.text_factory = _text
+            yield connection
+
+
+@contextmanager
+def reported(path: Path, done: str) -> Iterator[None]:
+    """Turn what SQLite raises into one line that names the file. done: `opened`, `read` or `written`."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StoreError(f"the store {path} cannot be {done}: {_reason(error)}") from error
+
+
+def _reason(error: sqlite3.Error) -> str:
+    code: int | None = getattr(error, "sqlite_errorcode", None)  # only SQLite's own errors carry one
+    reason = _REASONS.get(code & 0xFF) if code is not None else None
+    return f"{reason} ({error})" if reason else str(error)
+
+
+def _text(stored: bytes) -> str:
+    """Invalid UTF-8 in one row must not make its neighbours unreadable (R-4)."""
+    return stored.decode(errors="replace")
+
+
+Identity = tuple[int, int]
+
+
+class Presence:
+    """Whether the files at the store's paths are still those that were opened: SQLite goes on writing to a file that
+    was removed, and all of it would be gone with the process (R-8)."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._files = tuple((name, _identity(name)) for name in (path, path.with_name(f"{path.name}-wal")))
+
+    def check(self) -> None:
+        """Raises StoreError where one was removed or replaced."""
+        if any(_identity(name) != known for name, known in self._files):
+            raise StoreError(f"the store {self._path} cannot be written: it was removed or replaced while in use")
+
+
+def _identity(path: Path) -> Identity | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

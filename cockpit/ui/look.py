@@ -1,0 +1,41 @@
+"""What every widget of ours leans on: an app with a theme and a clock, and a widget that paints lines of parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from textual.app import App
+from textual.strip import Strip
+from textual.widget import Widget
+
+from cockpit.ui.paint import Line, strip
+from cockpit.ui.theme import Theme
+
+
+class LookApp(App[int], inherit_bindings=False):
+    """An app that widgets can ask how things look and what time it is. `now`: seconds since 1970."""
+
+    look: Theme
+    now: Callable[[], float]
+
+
+def app_of(widget: Widget) -> LookApp:
+    """The app around a widget of ours; there is no other kind."""
+    app = widget.app
+    if not isinstance(app, LookApp):
+        raise TypeError(f"{type(widget).__name__} lives in a LookApp")
+    return app
+
+
+class Painted(Widget):
+    """A widget of a few lines that says what they are; it never sees a raw string (style.md 7)."""
+
+    def lines(self, width: int, height: int) -> Sequence[Line]:
+        """What to paint on `width` × `height` cells, top to bottom; missing lines are blank."""
+        return ()
+
+    def render_line(self, y: int) -> Strip:
+        width = self.size.width
+        shown = self.lines(width, self.size.height)
+        line = shown[y] if y < len(shown) else ()
+        return strip(line, width, app_of(self).look, self.rich_style)

@@ -1,0 +1,129 @@
+"""How one row of the channel table lies on its line: which columns there are at a width, and what stands in each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import assert_never
+
+from cockpit.core.events import ChannelChanged
+from cockpit.ui import words
+from cockpit.ui.board import BoardLine, FoldLine, RowLine
+from cockpit.ui.paint import Line, Part, measure
+from cockpit.ui.text import Safe, clip_middle, fit, line, own
+from cockpit.ui.theme import Role, Theme
+
+_GUTTER = 4
+"""Mark, two glyphs, a space."""
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Widths in cells, by the room alone: a column never moves because of what stands in it."""
+
+    width: int
+    target: int
+    state: int
+    remark: int
+    count: int
+
+    @classmethod
+    def of(cls, width: int) -> Columns:
+        """The columns of a table `width` cells wide."""
+        count = 5 if width >= 54 else 4
+        room = max(0, width - _GUTTER - 3 * count - 1)
+        state = 13 if room < 36 else 16 if room < 42 else 18 if room < 60 else 24
+        state = min(state, room // 2)
+        remark = max(0, min(48, room - state - 30)) if room > 72 else 0
+        return cls(width, max(0, room - state - 1 - (remark + 1 if remark else 0)), state, remark, count)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line in parts, each a column; `differs` finds the stretch to repaint."""
+
+    parts: Line
+
+    def differs(self, other: Row | None) -> list[tuple[int, int]]:
+        """The (start, width) in cells of the columns that are not as in `other`."""
+        if other is None or len(other.parts) != len(self.parts):
+            return [(0, measure(self.parts))]
+        found: list[tuple[int, int]] = []
+        x = 0
+        for mine, theirs in zip(self.parts, other.parts, strict=True):
+            width = measure([mine])
+            if mine != theirs:
+                found.append((x, width))
+            x += width
+        return found
+
+
+def heading(columns: Columns) -> Line:
+    """The names of the columns; counts shrink to their first letters where the room is small."""
+    names = ("wait", "need", "held") if columns.count > 4 else ("wt", "nd", "hd")
+    parts = [Part(fit(own("    target"), _GUTTER + columns.target), "dim"), _gap(),
+             Part(fit(own("state"), columns.state), "dim")]  # fmt: skip
+    if columns.remark:
+        parts += [_gap(), Part(fit(own(""), columns.remark), "dim")]
+    parts += [Part(fit(own(name), columns.count, "right"), "dim") for name in names]
+    return tuple(parts)
+
+
+def cells_of(
+    shown: BoardLine, row: ChannelChanged | None, columns: Columns, look: Theme, now: float, *,
+    marked: bool = False, said: str = "", under_cursor: bool = False,
+) -> Row:  # fmt: skip
+    """One line of the table."""
+    match shown:
+        case FoldLine():
+            return Row(tuple(_fold(shown, columns)))
+        case RowLine():
+            assert row is not None
+            return Row(tuple(_channel(row, columns, look, now, marked, said, under_cursor)))
+        case _:
+            assert_never(shown)
+
+
+def _channel(
+    row: ChannelChanged, columns: Columns, look: Theme, now: float, marked: bool, said: str, under_cursor: bool
+) -> Iterator[Part]:
+    yield Part(own("▸" if marked else " "), "accent")
+    yield Part(own(f"{look.glyphs(row.presence, row.attention)} "), _role(row))
+    name = clip_middle(line(row.target, 400), columns.target)
+    yield Part(fit(name, columns.target), "strong" if under_cursor else "text")
+    yield _gap()
+    yield Part(fit(words.state(row, columns.state), columns.state), _role(row))
+    if columns.remark:
+        yield _gap()
+        yield Part(fit(line(said, 80) if said else words.remark(row, now), columns.remark), "dim")
+    yield from _counts(row.wait, row.need, row.held, columns.count)
+
+
+def _fold(fold: FoldLine, columns: Columns) -> Iterator[Part]:
+    words_ = f"    +{fold.channels} {'quiet' if fold.quiet else 'channels'}"
+    name = f"{words_} of {line(fold.server, 40)}"
+    room = _GUTTER + columns.target + 1 + columns.state + (columns.remark + 1 if columns.remark else 0)
+    yield Part(fit(own(name), room), "dim")
+    yield from _counts(fold.wait, fold.need, fold.held, columns.count)
+
+
+def _counts(wait: int, need: int, held: int, width: int) -> Iterator[Part]:
+    yield Part(_count(wait, width), "text" if wait else "dim")
+    yield Part(_count(need, width), "need" if need else "dim")
+    yield Part(_count(held, width), "text" if held else "dim")
+
+
+def _count(number: int, width: int) -> Safe:
+    """A count right-aligned; what is wider than its column is shortened, never run together with its neighbour."""
+    text = str(number) if len(str(number)) < width else words.amount(number)
+    short = text if len(text) < width else f"{number // 1000}k" if number < 100_000 else "99k+"
+    return fit(own(short), width, "right")
+
+
+def _role(row: ChannelChanged) -> Role:
+    """The colour of the state: attention's where it is not open, else presence's."""
+    return row.presence if row.attention == "open" else row.attention
+
+
+def _gap() -> Part:
+    return Part(own(" "))
