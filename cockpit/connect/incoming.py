@@ -18,6 +18,7 @@ from cockpit.core.text import clip
 
 _LONGEST_NAME = 512
 NOBODY = "unknown"
+OURSELVES = "chat:from-self"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,7 @@ def chat(given: Mapping[str, Json], channel: Registered, limits: Limits) -> Arri
         author_id=author_id,
         tags=found,
         change="" if cycle is None else tags.change(found),
+        own=OURSELVES in found,
     )
 
 
@@ -83,6 +85,7 @@ def event(
         author_id=author_id,
         tags=found,
         change=tags.change(found) if known and channel is not None else "",
+        own=OURSELVES in found,
         push=True,
     )
 

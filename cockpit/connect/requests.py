@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 
+from cockpit.connect.faults import one_line
 from cockpit.core.message import Json
 from cockpit.errors import ConnectorError
 
@@ -88,7 +89,7 @@ def refusal(error: Mapping[str, Json]) -> Refused:
     """An error object as it came, whatever is missing in it."""
     code, message = error.get("code"), error.get("message")
     known = code if isinstance(code, int) and not isinstance(code, bool) else -32603
-    return Refused(known, message if isinstance(message, str) and message else f"error {known}")
+    return Refused(known, one_line(message) if isinstance(message, str) and message else f"error {known}")
 
 
 def as_object(result: Json) -> Mapping[str, Json]:

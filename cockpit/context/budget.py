@@ -22,7 +22,7 @@ IMAGE_TOKENS = 1_600
 """What a live image is taken to cost, whatever its size: providers scale it down to about this."""
 
 _WEIGHT = 0.3  # of the newest observation: a few requests are enough, one odd answer is not
-_LEAST, _MOST = 0.75, 4.0
+_LEAST, _MOST = 0.75, 4.0  # the least bounds how much of our own count can fit; `Window.overfull` relies on it
 
 
 def tokens_of(length: int) -> int:
@@ -83,7 +83,7 @@ def standing(dispositions: Mapping[str, str]) -> str:
 
 
 def _flat(text: str) -> str:
-    return " ".join(line.strip() for line in text.splitlines() if line.strip())
+    return " ".join(text.splitlines())
 
 
 def _tool_tokens(tool: Tool) -> int:
@@ -107,10 +107,6 @@ class Calibration:
             return self
         ratio = self.ratio * (1 + _WEIGHT * (actual / calibrated - 1))
         return Calibration(min(max(ratio, _LEAST), _MOST))
-
-
-LEAST_RATIO = _LEAST
-"""No window takes more than a budget divided by this, in our own tokens."""
 
 
 def usable(context_tokens: int, max_tokens: int, prelude_tokens: int) -> int:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
-from cockpit.context.speech import Answered, Asked, Part, Unit, unit
-from cockpit.core.message import Message, Text, ToolResult, ToolUse
+from cockpit.context.speech import Answered, Asked, Part, Unit, weighed
+from cockpit.core.message import Text, ToolResult, ToolUse
 
 NO_RESULT = "[no result: the turn was interrupted]"
 
@@ -39,19 +39,16 @@ class _Step:
     """A request with its answer, if it got one, and one place for the result of each of the answer's calls."""
 
     sent: Sent
-    message: Message | None = None
-    asked: Asked = field(default_factory=lambda: Asked((), ()))
+    asked: Asked | None = None
     live: list[ToolResult | None] = field(default_factory=list)
     still: list[ToolResult | None] = field(default_factory=list)
     at: list[int] = field(default_factory=list)
 
 
-def lay_out(
-    parts: Sequence[tuple[Message, Part | None]], sent: Iterable[Sent], began: int | None, *, peek: bool = False
-) -> Laid:
+def lay_out(parts: Sequence[Part], sent: Iterable[Sent], began: int | None, *, peek: bool = False) -> Laid:
     """Order one agent's window.
 
-    parts: its messages in ascending sequence with what each is to it. sent: requests that were made and may have
+    parts: what its messages are to it, in ascending sequence. sent: requests that were made and may have
     stayed without an answer. began: where the turn that is running began, None where none is. peek: while calls of
     that turn are still being made, show the request that led to them, not a guess at their results.
     """
@@ -68,39 +65,38 @@ def lay_out(
     return Laid(tuple(units), tuple(waiting))
 
 
-def _steps(parts: Iterable[tuple[Message, Part | None]], sent: Iterable[Sent]) -> list[_Step]:
+def _steps(parts: Iterable[Part], sent: Iterable[Sent]) -> list[_Step]:
     """The requests in their order, each with its answer and the results that the next request could hold."""
     answered: list[_Step] = []
-    current: _Step | None = None
-    for message, part in parts:
+    for part in parts:
         if isinstance(part, Asked):
-            current = _answer(message, part, current)
-            answered.append(current)
-        elif isinstance(part, Answered) and current is not None:
-            _fill(current, part, message.sequence)
+            answered.append(_answer(part, answered[-1].asked if answered else None))
+        elif isinstance(part, Answered) and answered:
+            _fill(answered[-1], part)
     known = {step.sent for step in answered}
     steps = answered + [_Step(request) for request in set(sent) - known]
     steps.sort(key=lambda step: (step.sent.seen, step.sent.began))
-    for step, after in zip(steps, steps[1:], strict=False):
+    for step, after in pairwise(steps):
         _drop_late(step, after.sent.seen)
     return steps
 
 
-def _answer(message: Message, asked: Asked, before: _Step | None) -> _Step:
+def _answer(asked: Asked, before: Asked | None) -> _Step:
     """An own message as the answer to its request; bounds that contradict the log are put right."""
-    least = before.message.sequence if before is not None and before.message is not None else 0
-    seen = min(max(message.seen or message.sequence - 1, least), message.sequence - 1)
-    began = min(message.began or seen, seen)
+    newest = asked.sequence - 1
+    seen = min(max(asked.seen or newest, before.sequence if before else 0), newest)
+    began = min(asked.began or seen, newest)
     places = len(asked.uses)
-    return _Step(Sent(seen, began), message, asked, [None] * places, [None] * places, [0] * places)
+    return _Step(Sent(seen, began), asked, [None] * places, [None] * places, [0] * places)
 
 
-def _fill(step: _Step, answered: Answered, sequence: int) -> None:
+def _fill(step: _Step, answered: Answered) -> None:
     """Put results in the places of their calls. What finds none is an orphan, and dropped."""
+    uses = step.asked.uses if step.asked else ()
     for live, still in zip(answered.live, answered.still, strict=True):
-        for place, use in enumerate(step.asked.uses):
+        for place, use in enumerate(uses):
             if use.id == live.tool_use_id and step.live[place] is None:
-                step.live[place], step.still[place], step.at[place] = live, still, sequence
+                step.live[place], step.still[place], step.at[place] = live, still, answered.sequence
                 break
 
 
@@ -112,21 +108,18 @@ def _drop_late(step: _Step, seen: int) -> None:
             step.at[place] = 0
 
 
-def _grouped(
-    parts: Iterable[tuple[Message, Part | None]], steps: Sequence[_Step], began: int | None
-) -> tuple[list[list[Unit]], list[int]]:
+def _grouped(parts: Iterable[Part], steps: Sequence[_Step], began: int | None) -> tuple[list[list[Unit]], list[int]]:
     """For each request what it was the first to hold, and last what is new to the next one."""
     seen = [step.sent.seen for step in steps]
     begun = list(accumulate((step.sent.began for step in steps), max))
     groups: list[list[Unit]] = [[] for _ in range(len(steps) + 1)]
     waiting: list[int] = []
-    for message, part in parts:
+    for part in parts:
         if not isinstance(part, Unit):
             continue
-        system = message.kind == "system"
-        group = bisect_left(begun if system else seen, message.sequence)
-        if system and group == len(steps) and began is not None and message.sequence > began:
-            waiting.append(message.sequence)
+        group = bisect_left(begun if part.framed else seen, part.sequence)
+        if part.framed and group == len(steps) and began is not None and part.sequence > began:
+            waiting.append(part.sequence)
         else:
             groups[group].append(part)
     return groups, waiting
@@ -134,17 +127,17 @@ def _grouped(
 
 def _open(step: _Step, began: int | None) -> bool:
     """Whether its calls are still being made: an answer of the running turn, with results to come."""
-    return step.message is not None and step.sent.began == began and None in step.live
+    return step.asked is not None and step.sent.began == began and None in step.live
 
 
 def _made(step: _Step) -> Unit | None:
     """The answer with a result for each of its calls; None where it says nothing that can be sent."""
-    if step.message is None or not step.asked.blocks:
+    asked = step.asked
+    if asked is None or not asked.blocks:
         return None
-    live = tuple(found or _missing(use) for found, use in zip(step.live, step.asked.uses, strict=True))
-    still = tuple(found or _missing(use) for found, use in zip(step.still, step.asked.uses, strict=True))
-    last = max([step.message.sequence, *step.at])
-    return unit(step.message.sequence, last, step.asked.blocks, live, still)
+    live = tuple(found or _missing(use) for found, use in zip(step.live, asked.uses, strict=True))
+    still = tuple(found or _missing(use) for found, use in zip(step.still, asked.uses, strict=True))
+    return weighed(Unit(asked.sequence, max([asked.sequence, *step.at]), asked.blocks, live, still))
 
 
 def _missing(use: ToolUse) -> ToolResult:

@@ -37,7 +37,8 @@ class Unit:
     """What stands or falls together in a window: one message, or an own message and all results of its calls.
 
     sequence and last: of its first and last message. asked: the assistant's blocks; live and still: the user's, with
-    images as they are and as placeholders, each with its estimate in tokens. digits: base64 digits of its images.
+    images as they are and as placeholders; the estimates in tokens are of all blocks. digits: base64 digits of its
+    images. framed: the host wrote it, so it waits for the end of a running turn (N-8).
     """
 
     sequence: int
@@ -49,12 +50,19 @@ class Unit:
     still_tokens: int = 0
     images: int = 0
     digits: int = 0
+    framed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """An own message before its results are known. Its blocks may be none: then only its place in time counts."""
+    """An own message before its results are known. Its blocks may be none: then only its place in time counts.
 
+    seen and began as its message has them, 0 where it has none.
+    """
+
+    sequence: int
+    seen: int
+    began: int
     blocks: tuple[Block, ...]
     uses: tuple[ToolUse, ...]
 
@@ -63,6 +71,7 @@ class Asked:
 class Answered:
     """Results of own calls, with live images and with placeholders."""
 
+    sequence: int
     live: tuple[ToolResult, ...]
     still: tuple[ToolResult, ...]
 
@@ -101,8 +110,8 @@ def cap(blocks: Sequence[Block], tokens: int | None) -> tuple[Block, ...]:
     if whole <= tokens * POINTS_A_TOKEN:
         return tuple(blocks)
     mark = f"[truncated — original was {tokens_of(whole)} tokens]"
-    room, over = tokens * POINTS_A_TOKEN, False
-    kept: list[Block] = []
+    room, kept = tokens * POINTS_A_TOKEN, list[Block]()
+    over = False
     for block in blocks:
         if not isinstance(block, Text):
             kept.append(block)
@@ -113,8 +122,11 @@ def cap(blocks: Sequence[Block], tokens: int | None) -> tuple[Block, ...]:
             room -= len(block.text) + 1
         else:
             over = True
-            before = kept.pop() if room <= 0 and kept and isinstance(kept[-1], Text) else Text("")
-            kept.append(Text(before.text + clip(block.text, room) + mark))
+            last = kept[-1] if kept else None
+            if room <= 0 and isinstance(last, Text):
+                kept[-1] = Text(last.text + mark)
+            else:
+                kept.append(Text(clip(block.text, room) + mark))
     return tuple(kept)
 
 
@@ -197,12 +209,14 @@ def _asked(message: Message, reader: Reader) -> Asked:
     ]
     while kept and isinstance(kept[-1], Thinking):
         kept.pop()
-    return Asked(tuple(kept), tuple(block for block in kept if isinstance(block, ToolUse)))
+    uses = tuple(block for block in kept if isinstance(block, ToolUse))
+    return Asked(message.sequence, message.seen, message.began, tuple(kept), uses)
 
 
 def _answered(message: Message, reader: Reader) -> Answered:
     results = [block for block in message.blocks if isinstance(block, ToolResult)]
     return Answered(
+        message.sequence,
         tuple(_result(result, reader, still=False) for result in results),
         tuple(_result(result, reader, still=True) for result in results),
     )
@@ -223,28 +237,24 @@ def _unit(message: Message, write: Callable[[bool], tuple[Block, ...]]) -> Unit 
     shown = write(False)
     if not shown:
         return None
-    illustrated = any(isinstance(block, Media) for block in shown)
-    return unit(message.sequence, message.sequence, (), shown, write(True) if illustrated else shown)
+    still = write(True) if images(shown) else shown
+    return weighed(Unit(message.sequence, message.sequence, live=shown, still=still, framed=message.kind == "system"))
 
 
-def unit(
-    sequence: int, last: int, asked: tuple[Block, ...], shown: tuple[Block, ...], still: tuple[Block, ...]
-) -> Unit:
-    """A unit with its sizes reckoned."""
-    images = [part for block in shown for part in _parts(block) if isinstance(part, Media)]
-    fixed, showing = estimate(asked), estimate(shown)
-    return Unit(
-        sequence=sequence,
-        last=last,
-        asked=asked,
-        live=shown,
-        still=still,
+def weighed(unit: Unit) -> Unit:
+    """The unit with its sizes reckoned from its blocks."""
+    found = images(unit.live)
+    fixed, showing = estimate(unit.asked), estimate(unit.live)
+    return replace(
+        unit,
         live_tokens=fixed + showing,
-        still_tokens=fixed + (estimate(still) if images else showing),
-        images=len(images),
-        digits=sum(len(image.data or "") for image in images),
+        still_tokens=fixed + (estimate(unit.still) if found else showing),
+        images=len(found),
+        digits=sum(len(image.data or "") for image in found),
     )
 
 
-def _parts(block: Block) -> tuple[Block, ...]:
-    return block.content if isinstance(block, ToolResult) else (block,)
+def images(blocks: Iterable[Block]) -> list[Media]:
+    """The live images of these blocks, those in results too."""
+    parts = (part for block in blocks for part in (block.content if isinstance(block, ToolResult) else (block,)))
+    return [part for part in parts if isinstance(part, Media)]

@@ -27,9 +27,6 @@ class Anchor:
     pinned: tuple[int, ...] = ()
     images: int = 0
 
-    def holds(self, sequence: int) -> bool:
-        return sequence >= self.sequence or sequence in self.pinned
-
     def json(self) -> dict[str, Json]:
         return {"sequence": self.sequence, "pinned": list(self.pinned), "images": self.images}
 

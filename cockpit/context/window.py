@@ -1,4 +1,4 @@
-"""What is kept in memory of one agent's view: the newest of it, no more than a budget could hold.
+"""What is kept in memory of one agent's view: the newest of it, no more than a request could hold.
 
 Each committed message is appended as it comes, and at the start only the newest pages are read, so that neither a
 compile nor a start costs the history (semantics.md V-9).
@@ -6,115 +6,175 @@ compile nor a start costs the history (semantics.md V-9).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
 
-from cockpit.context.budget import POINTS_A_TOKEN
-from cockpit.context.speech import Part, Reader, read
-from cockpit.core.message import Block, Message, Text, ToolResult
+from cockpit.context.budget import POINTS_A_TOKEN, estimate
+from cockpit.context.images import IMAGES, ImagePolicy
+from cockpit.context.speech import Answered, Asked, Part, Reader, Unit, images, read
+from cockpit.core.message import Message, Text
 
 _HEADER_TOKENS = 6  # the brackets, dots and time of a header, without its names
+_SHORT = 8_192  # code points
 
 
 @dataclass(slots=True)
 class _Entry:
-    """A message, and once it was needed what it is to the reader. rough: the least tokens that it can count for."""
+    """One message: as it came until it is first needed, then what it is to the reader.
 
-    message: Message
+    rough: the least tokens that it can count for in a compile.
+    """
+
+    sequence: int
+    framed: bool
     rough: int
-    made: bool = False
+    message: Message | None = None
     part: Part | None = None
 
 
 class Window:
-    """Messages of one view in ascending sequence.
+    """What the reader's messages are to it, in ascending sequence.
 
-    room: tokens. The window lets go of its oldest messages when it holds half as much again as that; a strategy
-    jumps past them anyway. bottom: all that the view holds from this sequence on is here.
+    room: tokens that a request could at most take. The window lets go of its oldest entries when it holds half as
+    much again as that, or twice the images that a request may hold: a strategy jumps past them anyway.
+    bottom: all that the view holds from this sequence on is here. images_from: below it images are placeholders.
     """
 
-    def __init__(self, reader: Reader, room: int, bottom: int = 0) -> None:
+    def __init__(
+        self, reader: Reader, room: int, bottom: int, images_from: int = 0, policy: ImagePolicy = IMAGES
+    ) -> None:
         self.reader = reader
         self.room = room
         self.bottom = bottom
-        self.rough = 0
+        self.images_from = images_from
+        self.policy = policy
+        self.rough = self.images = self.digits = 0
         self._entries: list[_Entry] = []
 
     def __len__(self) -> int:
         return len(self._entries)
 
     @property
-    def messages(self) -> tuple[Message, ...]:
-        return tuple(entry.message for entry in self._entries)
+    def framed(self) -> list[int]:
+        """The sequences of the host's notices."""
+        return [entry.sequence for entry in self._entries if entry.framed]
 
-    @property
-    def lowest(self) -> int | None:
-        """The sequence of its oldest message."""
-        return self._entries[0].message.sequence if self._entries else None
-
-    def parts(self) -> list[tuple[Message, Part | None]]:
-        """Each message with what it is to the reader; made once a message."""
+    def parts(self) -> list[Part]:
+        """What each message is to the reader; made once a message."""
         for entry in self._entries:
-            if not entry.made:
-                entry.part, entry.made = read(entry.message, self.reader), True
-        return [(entry.message, entry.part) for entry in self._entries]
+            if entry.message is not None:
+                entry.part, entry.message = read(entry.message, self.reader), None
+        return [entry.part for entry in self._entries if entry.part is not None]
 
     def append(self, message: Message) -> None:
         """Add the newest message."""
-        entry = _Entry(message, rough(message, self.reader))
-        self.rough += entry.rough
-        self._entries.append(entry)
+        if (entry := self._entry(message)) is not None:
+            self._entries.append(entry)
+            self._count((entry,))
+
+    def extend_down(self, older: Iterable[Message], bottom: int) -> None:
+        """Add messages that are older than what is here or between it; all from `bottom` on is here then."""
+        known = {entry.sequence for entry in self._entries}
+        fresh = [self._entry(message) for message in older if message.sequence not in known]
+        self.bottom = bottom
+        self._set(sorted([*filter(None, fresh), *self._entries], key=lambda entry: entry.sequence))
+
+    @property
+    def full(self) -> bool:
+        """Whether reading further down would be for nothing."""
+        return self._exceeds(self.rough, self.images, self.digits)
 
     @property
     def overfull(self) -> bool:
-        return self.rough * 2 > self.room * 3
+        """Whether it exceeds what a request may take, with room to spare so that it is not trimmed at each append."""
+        return self._exceeds(self.rough * 2 // 3, self.images // 2, self.digits // 2)
 
-    def trim(self, needed: Callable[[Message], bool]) -> None:
-        """Let go of the oldest messages down to the room, except those `needed` whatever their age."""
-        excess, at = self.rough - self.room, 0
-        while excess > 0 and at < len(self._entries) - 1:
-            excess -= self._entries[at].rough
+    def trim(self, needed: Callable[[int], bool]) -> None:
+        """Let go of the oldest down to the room, except notices that are `needed` by their sequence."""
+        rough, found, digits, at = self.rough, self.images, self.digits, 0
+        while at < len(self._entries) - 1 and self._exceeds(rough, found, digits):
+            shown = _images(self._entries[at])
+            rough, found, digits = rough - self._entries[at].rough, found - shown[0], digits - shown[1]
             at += 1
         if at:
-            self.bottom = max(self.bottom, self._entries[at].message.sequence)
-            self._set([entry for entry in self._entries[:at] if needed(entry.message)] + self._entries[at:])
+            self.bottom = max(self.bottom, self._entries[at].sequence)
+            old = [entry for entry in self._entries[:at] if entry.framed and needed(entry.sequence)]
+            self._set(old + self._entries[at:])
 
-    def keep(self, holds: Callable[[int], bool], bottom: int) -> None:
-        """Let go of every message whose sequence does not hold."""
-        self.bottom = max(self.bottom, bottom)
-        self._set([entry for entry in self._entries if holds(entry.message.sequence)])
+    def _exceeds(self, rough: int, found: int, digits: int) -> bool:
+        return rough > self.room or found > self.policy.most or digits > self.policy.digits
 
-    def extend_down(self, older: Iterable[Message], bottom: int) -> None:
-        """Add messages older than what is here, or between it; the window is then complete from `bottom` on."""
-        known = {entry.message.sequence for entry in self._entries}
-        fresh = [_Entry(one, rough(one, self.reader)) for one in older if one.sequence not in known]
-        self.bottom = bottom
-        self._set(sorted([*fresh, *self._entries], key=lambda entry: entry.message.sequence))
+    def keep(self, bottom: int, pinned: Collection[int], images_from: int) -> None:
+        """Let go of what is older than `bottom` and not pinned, and of the images below `images_from`."""
+        self.bottom, self.images_from = max(self.bottom, bottom), images_from
+        kept = [entry for entry in self._entries if entry.sequence >= bottom or entry.sequence in pinned]
+        for entry in kept:
+            if entry.sequence < images_from and entry.part is not None and _images(entry)[0]:
+                entry.part = _settled(entry.part)
+        self._set(kept)
+
+    def _entry(self, message: Message) -> _Entry | None:
+        """None where the message is nothing to the reader. Short text is only weighed, since every committed message
+        comes by here; anything heavier is read at once, so that no more of it stays than the reader is shown."""
+        framed = message.kind == "system"
+        points = _points(message)
+        if points is not None and points <= _SHORT:
+            return _Entry(message.sequence, framed, self._weight(message, points), message)
+        part = read(message, self.reader)
+        if part is None:
+            return None
+        if message.sequence < self.images_from:
+            part = _settled(part)
+        return _Entry(message.sequence, framed, _least(part), None, part)
+
+    def _weight(self, message: Message, points: int) -> int:
+        tokens = points // POINTS_A_TOKEN
+        if self.reader.cap is not None and message.kind != "prompt":
+            tokens = min(tokens, self.reader.cap)
+        return tokens + (_HEADER_TOKENS if message.kind in {"chat", "event"} else 0)
 
     def _set(self, entries: list[_Entry]) -> None:
         self._entries = entries
-        self.rough = sum(entry.rough for entry in entries)
+        self.rough = self.images = self.digits = 0
+        self._count(entries)
+
+    def _count(self, entries: Iterable[_Entry]) -> None:
+        for entry in entries:
+            self.rough += entry.rough
+            if entry.part is not None:
+                found, digits = _images(entry)
+                self.images, self.digits = self.images + found, self.digits + digits
 
 
-def rough(message: Message, reader: Reader) -> int:
-    """The least tokens that a message can count for in a compile; cheap, since every committed message is weighed."""
-    if message.kind == "result" and message.author != reader.agent:
-        return 0
-    if message.kind == "agent" and message.author == reader.agent and message.slot != reader.own and not message.seen:
-        return 0
-    capped = None if message.kind == "prompt" else reader.cap
-    headed = _HEADER_TOKENS if message.kind in {"chat", "event"} else 0
-    return headed + _rough(message.blocks, capped)
+def _points(message: Message) -> int | None:
+    """The code points of a message from outside that holds nothing but text."""
+    points = 0
+    if message.kind in {"agent", "result", "withheld"}:
+        return None
+    for block in message.blocks:
+        if not isinstance(block, Text):
+            return None
+        points += len(block.text)
+    return points
 
 
-def _rough(blocks: Sequence[Block], capped: int | None) -> int:
-    points = tokens = 0
-    for block in blocks:
-        if isinstance(block, Text):
-            points += len(block.text)
-        elif isinstance(block, ToolResult):
-            tokens += _rough(block.content, capped)
-    found = points // POINTS_A_TOKEN
-    return tokens + (found if capped is None else min(found, capped))
+def _least(part: Part) -> int:
+    if isinstance(part, Unit):
+        return part.still_tokens
+    return estimate(part.blocks if isinstance(part, Asked) else part.still)
 
 
+def _images(entry: _Entry) -> tuple[int, int]:
+    """How many live images, and their base64 digits."""
+    part = entry.part
+    if isinstance(part, Unit):
+        return part.images, part.digits
+    found = images(part.live) if isinstance(part, Answered) else []
+    return len(found), sum(len(image.data or "") for image in found)
+
+
+def _settled(part: Part) -> Part:
+    """The part with its images as placeholders for good."""
+    if isinstance(part, Unit):
+        return replace(part, live=part.still, live_tokens=part.still_tokens, images=0, digits=0)
+    return replace(part, live=part.still) if isinstance(part, Answered) else part

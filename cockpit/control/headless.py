@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 
-from cockpit.core.events import Event, Link, Prompted, Stopped, ToolCalled, Progressed, Writing
+from cockpit.core.events import Event, Link, Progressed, Prompted, Stopped, ToolCalled, Writing
 
 IDLE = 1.0
 """Seconds without a turn, call or pending wake that `--until-idle` waits for."""

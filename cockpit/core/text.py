@@ -248,7 +248,7 @@ def _begins_tag(text: str, at: int, follows: str) -> bool:
 @lru_cache(maxsize=4096)
 def _fold(char: str) -> str:
     """What `char` reads as inside a tag: nothing for blanks, hidden and format characters and marks; else its
-    compatibility form in lower case (full-width, styled, ligated letters, the Kelvin sign), dashes and slashes alike."""
+    compatibility form in lower case (full-width, styled and ligated letters), every dash and every slash alike."""
     if char in "/⁄∕⧸╱":
         return "/"
     return "".join(

@@ -14,7 +14,7 @@ Object = Mapping[str, Json]
 LONGEST_LINE = 16 * 1024 * 1024
 
 
-class Refused(Exception):  # noqa: N818  # what the caller catches is named for the condition
+class Refused(Exception):
     """A request that is answered by an error. `code` is JSON-RPC's or MCPL's."""
 
     def __init__(self, code: int, message: str) -> None:
@@ -32,8 +32,7 @@ class Peer:
     async def run(self, handle: Callable[[str, Object], Awaitable[Json]]) -> None:
         """Answer each request with what `handle` returns or refuses, in line order, until standard input ends.
 
-        Lines that are no JSON object are skipped. What `handle` sends itself goes out after its answer only if it
-        leaves that to another task.
+        Lines that are no JSON object are skipped. What `handle` leaves to another task goes out after its answer.
         """
         while line := await asyncio.to_thread(sys.stdin.buffer.readline, LONGEST_LINE):
             try:
@@ -51,13 +50,13 @@ class Peer:
                 case _:
                     continue
 
-    async def request(self, method: str, params: Object) -> Object:
-        """Send a request and wait for its result; an error counts as an empty result."""
+    def request(self, method: str, params: Object) -> asyncio.Future[Object]:
+        """Send a request now. The future holds its result; an error counts as an empty one."""
         self._sent += 1
         ours = f"chat-{self._sent}"
         waiting = self._waiting[ours] = asyncio.get_running_loop().create_future()
         send({"jsonrpc": "2.0", "id": ours, "method": method, "params": params})
-        return await waiting
+        return waiting
 
     def _settle(self, ours: str, result: Object) -> None:
         waiting = self._waiting.pop(ours)

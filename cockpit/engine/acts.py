@@ -74,9 +74,9 @@ class Acts:
     async def _commit(self, verb: str, target: Target, apply: Callable[[Draft], str], actor: Actor, reason: str) -> str:
         def audited(draft: Draft) -> str:
             known = draft.channel(target)
-            before, epoch = self._label(draft, target), _epoch(known)
+            before, epoch = self.label(draft, target), _epoch(known)
             answer = apply(draft)
-            after = self._label(draft, target)
+            after = self.label(draft, target)
             epoch = epoch or _epoch(draft.channel(target))
             draft.write(
                 Audit(draft.wall, actor.name, actor.origin, verb, str(target), before, after, reason, epoch, ok=True)
@@ -89,7 +89,8 @@ class Acts:
             await self.refuse(verb, str(target), actor, str(error))
             raise
 
-    def _label(self, draft: Draft, target: Target) -> str:
+    def label(self, draft: Draft, target: Target) -> str:
+        """The channel's label as the draft has it; empty for one that is not known."""
         channel = draft.channel(target)
         if channel is None:
             return ""

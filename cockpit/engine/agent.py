@@ -13,8 +13,9 @@ from typing import Literal, Protocol
 
 from cockpit.core.events import Event, Failed, Spoke, ToolCalled, TurnChanged, Writing
 from cockpit.core.message import RESIDENTS, Block, Message, Text, ToolResult, ToolUse, subconscious_slot
-from cockpit.core.records import Report, Snapshot, TurnEnded, TurnReason, TurnState, Usage, WakeRequest
+from cockpit.core.records import Report, TurnEnded, TurnReason, TurnState, Usage, WakeRequest
 from cockpit.core.request import Completed, Request, Retrying, TextDelta, ToolInputDelta
+from cockpit.engine.calls import Finish
 from cockpit.engine.clock import Clock
 from cockpit.engine.ledger import Draft, Ledger
 from cockpit.engine.toolbox import ENDS_TURN
@@ -28,7 +29,11 @@ INTERRUPTED = "[no result: the turn was interrupted]"
 class Surroundings(Protocol):
     """What an agent's turn asks of the engine."""
 
-    def compile(self, agent: str, began: int) -> Request | None:
+    def owed(self, agent: str, began: int) -> bool:
+        """Whether a turn would have anything to answer."""
+        ...
+
+    async def compile(self, agent: str, began: int) -> Request | None:
         """What to send now, or None where there is nothing new to answer. Raises ModelError (OverBudgetError)."""
         ...
 
@@ -40,19 +45,13 @@ class Surroundings(Protocol):
         """Remember what this request holds; the result writes, in the transaction that ends it, that it was read."""
         ...
 
-    def answered(self, agent: str, request: Request, usage: Usage) -> Sequence[Snapshot]:
-        """The request has ended: what to keep of its window."""
+    def answered(self, agent: str, request: Request, usage: Usage) -> None:
+        """The request has ended, at this cost."""
         ...
 
     def looked(self, agent: str, well: bool) -> Callable[[Draft], None]:
         """What a turn's end means for the epochs it looked at; nothing for a resident."""
         ...
-
-
-class Finish(Protocol):
-    """The result of a call, decided inside the transaction that stores it, so that a mute is heeded (M-3)."""
-
-    def __call__(self, draft: Draft) -> ToolResult: ...
 
 
 @dataclass(slots=True)
@@ -112,7 +111,7 @@ class Agent:
         began, reason = self.ledger.head, strongest(requests)
         served = tuple(request.sequence for request in requests) + self.wakes.dropped()
         self._channel = next((request.target for request in requests if request.target), "")
-        if self.around.compile(self.name, began) is None:
+        if not self.around.owed(self.name, began):
             await self._written_off(served, reason)
             return
         self.emit(TurnChanged(self.clock.wall(), self.name, "started", reason))
@@ -132,7 +131,7 @@ class Agent:
         outcome = Outcome("ended")
         try:
             for _ in range(self.rounds):
-                request = self.around.compile(self.name, began)
+                request = await self.around.compile(self.name, began)
                 if request is None:
                     return outcome
                 if not await self._round(request, began, outcome):
@@ -150,10 +149,10 @@ class Agent:
         outcome.usage = outcome.usage + completed.usage
         if completed.stop in {"refusal", "max_tokens"}:
             outcome.detail = f"the model stopped: {completed.stop}"
-        kept = self.around.answered(self.name, request, completed.usage)
+        self.around.answered(self.name, request, completed.usage)
         uses = tuple(block for block in completed.blocks if isinstance(block, ToolUse))
         self._open, self._partial = uses, ""
-        await self.ledger.do(lambda draft: self._said(draft, completed.blocks, request.seen, began, read, kept))
+        await self.ledger.do(lambda draft: self._said(draft, completed.blocks, began, read))
         if not uses:
             return False
         async with asyncio.TaskGroup() as group:
@@ -196,24 +195,14 @@ class Agent:
         report = self.role == "subconscious"
         self.emit(Writing(self.clock.wall(), self.name, stream, text, report, self._channel, done))
 
-    def _said(
-        self,
-        draft: Draft,
-        blocks: tuple[Block, ...],
-        seen: int,
-        began: int,
-        read: Callable[[Draft], None],
-        kept: Sequence[Snapshot],
-    ) -> None:
-        """The transaction that ends one request: its answer, what was read by it, its window."""
+    def _said(self, draft: Draft, blocks: tuple[Block, ...], began: int, read: Callable[[Draft], None]) -> None:
+        """The transaction that ends one request: its answer, and what was read by it."""
         if blocks:
-            draft.write(Message(self.slot, "agent", self.name, blocks, draft.wall, seen=seen, began=began))
+            draft.write(Message(self.slot, "agent", self.name, blocks, draft.wall, seen=self._seen, began=began))
         prose = "\n".join(block.text for block in blocks if isinstance(block, Text)).strip()
         if prose and self.role == "subconscious":
             draft.write(Report(self.name, "prose", prose, draft.wall, self._channel))
         read(draft)
-        for snapshot in kept:
-            draft.write(snapshot)
 
     def _results(self, draft: Draft, finishes: Sequence[Finish], began: int) -> list[ToolResult]:
         results = [finish(draft) for finish in finishes]

@@ -36,7 +36,7 @@ class Commands:
     stop: Callable[[], Awaitable[str]]
     quit: Callable[[], None]
     stats: Callable[[], Counted]
-    context: Callable[[str | None], Awaitable[ContextShown]]
+    context: Callable[[str | None], ContextShown]
 
     async def run(self, line: str, actor: Actor) -> Answer:
         """Never raises for what was asked: a refusal is an answer too."""
@@ -142,7 +142,7 @@ class Commands:
                 shown = self.stats()
                 return self._done(command, f"{len(shown.channels)} channels", (shown,))
             case _:
-                shown = await self.context(command.text("agent"))
+                shown = self.context(command.text("agent"))
                 return self._done(command, f"{shown.agent}: {shown.tokens} of {shown.budget} tokens", (shown,))
 
     def _done(self, command: Command, message: str, shown: tuple[Answered, ...] = ()) -> Answer:

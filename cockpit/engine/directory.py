@@ -17,14 +17,20 @@ class Directory:
         self._order: dict[str, int] = {name: place for place, name in enumerate(servers)}
         self._others = {target: place for place, target in enumerate(others)}
         self._known: dict[Target, int] = {}
+        self._by_text: dict[str, Target] = {}
         self._servers_of: dict[str, set[str]] = {}
 
     def add(self, target: Target) -> None:
         if target in self._known:
             return
         self._known[target] = len(self._known)
+        self._by_text[str(target)] = target
         if target.kind == "channel" and target.server is not None:
             self._servers_of.setdefault(target.id, set()).add(target.server)
+
+    def get(self, text: str) -> Target | None:
+        """The known channel of that very target."""
+        return self._by_text.get(text)
 
     def targets(self) -> list[Target]:
         """All of them: servers with their channels in the recipe's order, then users and feeds."""
@@ -44,7 +50,7 @@ class Directory:
     def find(self, text: str) -> Target:
         """The channel that an agent means: a target, an id, or SERVER/ID. Raises ToolError with what is near."""
         wanted = text.strip()
-        by_target = [target for target in self._known if str(target) == wanted]
+        by_target = [self._by_text[wanted]] if wanted in self._by_text else []
         by_id = [target for target in self._known if target.kind == "channel" and wanted in {target.id, target.name}]
         by_name = [target for target in self._known if target.kind != "channel" and target.name == wanted]
         for found in (by_target, by_id, by_name):

@@ -57,15 +57,22 @@ class Hub:
     def __init__(self, now: Callable[[], float]) -> None:
         self.now = now
         self._subscribers: list[Subscription] = []
+        self._kept: list[Event] = []
 
     def subscribe(self, bound: int = 20_000) -> Subscription:
         subscription = Subscription(self, bound)
+        for event in self._kept:
+            subscription.put(event)
         self._subscribers.append(subscription)
         return subscription
 
     def leave(self, subscription: Subscription) -> None:
         if subscription in self._subscribers:
             self._subscribers.remove(subscription)
+
+    def keep(self, event: Event) -> None:
+        """Something that was found before anybody listened: each subscriber hears it first."""
+        self._kept.append(event)
 
     def emit(self, event: Event) -> None:
         for subscriber in self._subscribers:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from cockpit.core.channel import Channel
 from cockpit.core.message import Message
@@ -51,7 +51,7 @@ class Draft:
     def step(self, target: Target, given: Input) -> Step:
         """Step one channel; raises VerbError where it is refused, and then nothing of the draft holds."""
         current = self.channel(target) or Channel(target)
-        world = self._ledger.world(self, target)
+        world = self._ledger.owner.world(self, target)
         if self.original is not None:
             world = replace(world, original=self.original)
         done = step(current, world, given, Now(self.wall, self.sequence))
@@ -98,18 +98,32 @@ class Committed:
     effects: tuple[Effect, ...]
 
 
+class Owner(Protocol):
+    """Whom the ledger works for."""
+
+    def world(self, draft: Draft, target: Target) -> World:
+        """A step's surroundings."""
+        ...
+
+    def committed(self, done: Committed) -> None:
+        """One transaction is durable; told of each, in order."""
+        ...
+
+    def broken(self, error: StoreError) -> None:
+        """A transaction failed, and nothing of it was accepted."""
+        ...
+
+
 @dataclass(slots=True)
 class Ledger:
-    """The loop's state. world gives a step its surroundings; committed hears of every transaction, in order."""
+    """The loop's state. Its owner makes itself known before `run`."""
 
     chronicle: Chronicle
     wall: Callable[[], float]
-    world: Callable[[Draft, Target], World]
-    committed: Callable[[Committed], None]
-    failed: Callable[[StoreError], None]
     head: int = 0
     channels: dict[Target, Channel] = field(default_factory=dict)
     bound: int = 10_000
+    owner: Owner = field(init=False)
     _queue: asyncio.Queue[Work[Any]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -193,7 +207,7 @@ class Ledger:
         self.head = sequence - 1
         self.channels.update(merged)
         if records or merged:
-            self.committed(Committed(written, before, tuple(merged.values()), tuple(effects)))
+            self.owner.committed(Committed(written, before, tuple(merged.values()), tuple(effects)))
         for work, result in results:
             if not work.future.done():
                 work.future.set_result(result)
@@ -217,7 +231,7 @@ class Ledger:
         for work in works:
             if not work.future.done():
                 work.future.set_exception(error)
-        self.failed(error)
+        self.owner.broken(error)
 
 
 def _heed(future: asyncio.Future[T]) -> None:

@@ -7,7 +7,7 @@ recorded in the audit and changes nothing else (T-7).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 
 from cockpit.connect.ports import Server
@@ -35,8 +35,8 @@ class Outbox:
     def waiting(self) -> int:
         return sum(queue.qsize() for queue in self._queues.values())
 
-    def release(self, effect: Effect, group: asyncio.TaskGroup) -> None:
-        """Let one effect of a committed step go."""
+    def release(self, effect: Effect, spawn: Callable[[Coroutine[None, None, None], str], None]) -> None:
+        """Let one effect of a committed step go; what has to wait for the server is a task of its own."""
         match effect:
             case Acknowledge(server=name):
                 queue = self._queues.get(name)
@@ -45,9 +45,9 @@ class Outbox:
                 else:
                     queue.put_nowait(effect)
             case Wish(server=name):
-                group.create_task(self._wish(effect), name=f"wish:{name}")
+                spawn(self._wish(effect), f"wish:{name}")
             case Process(server=name):
-                group.create_task(self._process(effect), name=f"process:{name}")
+                spawn(self._process(effect), f"process:{name}")
             case Quiet(server=name, channel_id=channel_id):
                 if name in self.servers:
                     self.servers[name].typing(channel_id, on=False)
@@ -69,10 +69,11 @@ class Outbox:
 
     async def publish(self, target: Target, text: str) -> str:
         """Say something in a chat channel. Raises ToolError where it did not go out, or nobody knows."""
-        if target.kind != "channel" or target.server not in self.servers:
+        server = self.servers.get(target.server or "")
+        if target.kind != "channel" or server is None:
             raise ToolError(f"{target} is no chat channel of a server that runs here")
         try:
-            sent = await self.servers[target.server].publish(target.id, text, str(target))
+            sent = await server.publish(target.id, text, str(target))
         except CockpitError as error:
             raise ToolError(str(error)) from error
         if not sent.delivered:

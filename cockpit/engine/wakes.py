@@ -1,4 +1,4 @@
-"""The turns that one agent owes: durable requests that wait for its running turn, and are judged when they would run."""
+"""The turns that one agent owes: durable requests that wait for its running turn, judged when they would run."""
 
 from __future__ import annotations
 

@@ -150,24 +150,27 @@ class AnthropicModel:
         )
 
     async def _ready(self) -> AsyncAnthropic:
-        return self._client or await asyncio.to_thread(self._load)
+        if self._client is None:
+            return await asyncio.to_thread(self._load)
+        return self._client
 
     def _load(self) -> AsyncAnthropic:
         with self._loading:
-            if self._client is None:
-                import httpx2  # noqa: PLC0415  (the SDK's transport, loaded with it)
-                from anthropic import AnthropicError, AsyncAnthropic, Timeout  # noqa: PLC0415  (costs two seconds)
+            if self._client is not None:
+                return self._client
+            import httpx2  # noqa: PLC0415  (the SDK's transport, loaded with it)
+            from anthropic import AnthropicError, AsyncAnthropic, Timeout  # noqa: PLC0415  (costs two seconds)
 
-                client = AsyncAnthropic(
-                    api_key=self._key,
-                    base_url=self._config.base_url,
-                    timeout=Timeout(self._config.timeout, connect=_CONNECT_TIMEOUT),
-                    max_retries=self._config.max_retries,
-                )
-                self._raised = (AnthropicError, httpx2.HTTPError, httpx2.StreamError, ValueError)
-                client.messages  # noqa: B018  (the SDK loads this part when it is first asked for)
-                self._client = client
-            return self._client
+            client = AsyncAnthropic(
+                api_key=self._key,
+                base_url=self._config.base_url,
+                timeout=Timeout(self._config.timeout, connect=_CONNECT_TIMEOUT),
+                max_retries=self._config.max_retries,
+            )
+            client.messages  # noqa: B018  (the SDK loads this part when it is first asked for)
+            self._raised = (AnthropicError, httpx2.HTTPError, httpx2.StreamError, ValueError)
+            self._client = client
+            return client
 
     def _secrets(self) -> tuple[str, ...]:
         return (self._key, urlsplit(self._config.base_url or "").password or "")

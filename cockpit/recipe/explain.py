@@ -9,6 +9,7 @@ from typing import get_args
 from pydantic import BaseModel
 from pydantic_core import ErrorDetails
 
+from cockpit.recipe.fields import NO_RESIDENT
 from cockpit.recipe.source import Path, Problem
 from cockpit.recipe.values import Nested, kind_of, nearest, quote
 
@@ -51,21 +52,19 @@ def _sentence(kind: str, loc: tuple[int | str, ...], given: object, context: Map
         case "recipe", {"text": str(text)}:
             return text
         case "missing", _:
-            return _missing(loc)
-        case "too_short", _:
-            return _missing(loc)
+            return NO_RESIDENT if loc == ("resident",) else "missing"
         case "literal_error", {"expected": str(expected)}:
             if not isinstance(given, str):
                 return f"must be {expected}, not {kind_of(given)}"
             words = re.findall(r"'([^']*)'", expected)
             listed = ", ".join(map(repr, words))
             return f"{quote(given)} is none of {listed}; nearest: {nearest(given, words)}"
-        case "greater_than_equal", {"ge": limit}:
-            return f"must be at least {limit}, not {given}"
-        case "greater_than", {"gt": limit}:
-            return f"must be more than {limit}, not {given}"
-        case "less_than_equal", {"le": limit}:
-            return f"must be at most {limit}, not {given}"
+        case "greater_than_equal", {"ge": int() | float() as limit}:
+            return f"must be at least {limit:g}, not {given}"
+        case "greater_than", {"gt": int() | float() as limit}:
+            return f"must be more than {limit:g}, not {given}"
+        case "less_than_equal", {"le": int() | float() as limit}:
+            return f"must be at most {limit:g}, not {given}"
         case "finite_number", _:
             return "must be a finite number"
         case (("model_type" | "model_attributes_type" | "tuple_type"), _) if _is_table_of_tables(loc, given):
@@ -74,10 +73,6 @@ def _sentence(kind: str, loc: tuple[int | str, ...], given: object, context: Map
             return f"must be {_WANTED[kind]}, not {kind_of(given)}"
         case _:
             return "is not a value that this field takes"
-
-
-def _missing(loc: tuple[int | str, ...]) -> str:
-    return "missing: at least one [[resident]] is needed" if loc == ("resident",) else "missing"
 
 
 def _is_table_of_tables(loc: tuple[int | str, ...], given: object) -> bool:

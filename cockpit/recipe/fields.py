@@ -15,6 +15,8 @@ from cockpit.core.target import Target, parse
 from cockpit.errors import VerbError
 from cockpit.recipe.values import kind_of, quote, refusal
 
+NO_RESIDENT = "missing: at least one [[resident]] is needed"
+
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}")
 _AGENT = re.compile(r"[A-Za-z0-9_-]+")
 _TAKEN = ("system", "residents", "engine", "operator")

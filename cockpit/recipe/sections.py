@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from cockpit.core.policy import WhenMuted
 from cockpit.recipe.fields import (
+    NO_RESIDENT,
     AgentName,
     Cap,
     ChannelTarget,
@@ -176,12 +177,18 @@ class Intercom(Section):
     bridge_as_operator: bool = False
 
 
+def _some(residents: tuple[ResidentSection, ...]) -> tuple[ResidentSection, ...]:
+    if not residents:
+        raise refusal(NO_RESIDENT)
+    return residents
+
+
 class Document(Section):
     """A whole recipe as it is written, before anything is inherited or compared."""
 
     name: FileName
     model: ModelSettings = Field(default_factory=ModelSettings)
-    resident: Annotated[tuple[ResidentSection, ...], Field(strict=False, min_length=1)]
+    resident: Annotated[tuple[ResidentSection, ...], Field(strict=False), AfterValidator(_some)]
     subconscious: SubconsciousSection | None = None
     tune_out: TuneOutSection = Field(default_factory=TuneOutSection)
     tuned_out: Annotated[tuple[TunedOut, ...], Field(strict=False)] = ()

@@ -30,10 +30,11 @@ _REASONS = {
 }
 
 
-def prepare(path: Path) -> None:
-    """Make the store's file where it is missing, with mode 0600, in a folder made with mode 0700; take the rights of
-    others off a file that is there. Raises StoreError where that is not allowed."""
+def prepare(path: Path) -> Path:
+    """The store's real path. Its file is made where it is missing, with mode 0600, in a folder made with mode 0700; off
+    a file that is there the rights of others are taken. Raises StoreError where that is not allowed."""
     try:
+        path = path.expanduser().resolve()
         for folder in reversed([path.parent, *path.parent.parents]):
             if not folder.exists():
                 folder.mkdir(mode=0o700, exist_ok=True)
@@ -43,19 +44,34 @@ def prepare(path: Path) -> None:
             path.chmod(0o600)
     except OSError as error:
         raise StoreError(f"the store {path} cannot be made: {error.strerror or error}") from error
+    return path
+
+
+def existing(path: Path) -> Path:
+    """The real path of a store that is there. Raises StoreError where it is not."""
+    found = path.expanduser().resolve()
+    if not found.is_file():
+        raise StoreError(f"there is no store at {path}")
+    return found
 
 
 @asynccontextmanager
 async def connect(path: Path, mode: Literal["rw", "ro"]) -> AsyncIterator[aiosqlite.Connection]:
     """A connection to a file that is there, closed on the way out: one left open keeps the process alive for ever."""
+    connecting = aiosqlite.connect(
+        f"{path.as_uri()}?mode={mode}",
+        uri=True,
+        isolation_level=None,
+        cached_statements=_STATEMENTS,
+        timeout=_PATIENCE,
+    )
     with reported(path, "opened"):
-        uri = f"{path.absolute().as_uri()}?mode={mode}"
-        connecting = aiosqlite.connect(
-            uri, uri=True, isolation_level=None, cached_statements=_STATEMENTS, timeout=_PATIENCE
-        )  # fmt: skip
-        async with connecting as connection:
-            connection.text_factory = _text
-            yield connection
+        connection = await connecting
+    try:
+        connection.text_factory = _text
+        yield connection
+    finally:
+        await connection.close()
 
 
 @contextmanager

@@ -6,6 +6,7 @@ The backlog is read newest first and no further than the fit wants: what a dump 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 
 import aiosqlite
@@ -48,10 +49,11 @@ async def _offer(connection: aiosqlite.Connection, dump: DumpOf, fit: Fit, decod
     if not fit.wants:
         return
     source = backlog(dump.stamp, dump.target)
-    async for page in pages(connection, source, before=dump.sequence, first=min(_FIRST, dump.cap)):
-        for message in _amended(page, decode):
-            if not fit.offer(message.author, render(message.blocks, deleted=message.deleted)):
-                return
+    async with aclosing(pages(connection, source, before=dump.sequence, first=min(_FIRST, dump.cap))) as read:
+        async for page in read:
+            for message in _amended(page, decode):
+                if not fit.offer(message.author, render(message.blocks, deleted=message.deleted)):
+                    return
 
 
 def _amended(page: Sequence[Line], decode: Decode) -> Iterator[Message]:

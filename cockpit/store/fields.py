@@ -33,7 +33,7 @@ def read(text: str) -> Body:
 def as_object(value: Json) -> Body:
     """`value` where it is an object."""
     if not isinstance(value, Mapping):
-        raise ValueError("not an object")  # noqa: TRY004  # one error for all that is malformed
+        raise ValueError("not an object")  # one error for all that is malformed
     return value
 
 

@@ -16,8 +16,8 @@ from cockpit.store.fields import Body
 
 Row: TypeAlias = tuple[int, str, str | None, str | None, str | None, int, str | None, str | None, int | None, str]
 
-COLUMNS = ("sequence", "kind", "slot", "target", "stamp", "muted", "key", "reference", "edits", "body")
-"""The columns of a Row, in its order."""
+INSERT_RECORD = "INSERT INTO record (sequence, kind, slot, target, stamp, muted, key, reference, edits, body) VALUES {}"
+"""Writes Rows, whose order it gives."""
 
 _MESSAGE_KINDS: tuple[MessageKind, ...] = get_args(MessageKind)
 _NOTICE_KINDS: tuple[NoticeKind, ...] = get_args(NoticeKind)

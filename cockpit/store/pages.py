@@ -6,7 +6,7 @@ beside a busy loop, a thousand rows one by one take seconds, as one joined text 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 
 import aiosqlite
@@ -53,7 +53,7 @@ def page_of(source: Source) -> str:
 
 async def pages(
     connection: aiosqlite.Connection, source: Source, *, after: int = 0, before: int | None = None, first: int = ROWS
-) -> AsyncIterator[list[Line]]:
+) -> AsyncGenerator[list[Line], None]:
     """The pages of what stands after < sequence < before, each in the source's order. first: rows of the first page."""
     statement = page_of(source)
     low, high = after, LAST if before is None else before

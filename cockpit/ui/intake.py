@@ -34,13 +34,13 @@ from cockpit.core.events import (
 )
 from cockpit.core.records import Usage
 
-MOST = 500
+MOST = 200
 """Entries of one pane that wait for one paint; more than a pane keeps would be mounted for nothing."""
 
 LONGEST_PIECE = 65_536
 """Characters of one stream between two paints; the whole text follows as an event of its own."""
 
-ReportItem = Reported | Writing | TurnChanged
+ReportItem = Reported | ToolCalled | Writing | TurnChanged
 TalkItem = Spoke | Prompted | ToolCalled | Noticed | Writing | TurnChanged
 Item = TypeVar("Item")
 
@@ -95,9 +95,10 @@ class Lane(Generic[Item]):
 
 
 class Intake:
-    """Fed by the reader of the link's events, emptied by each paint."""
+    """Fed by the reader of the link's events, emptied by each paint. `subconscious`: whose calls are reports."""
 
     def __init__(self) -> None:
+        self.subconscious = ""
         self._rows: dict[str, ChannelChanged] = {}
         self._progress: dict[str, Progressed] = {}
         self._turns: dict[str, TurnChanged] = {}
@@ -117,6 +118,10 @@ class Intake:
                 self._reports.put(event)
             case Writing():
                 self._written(event)
+            case ToolCalled() if event.agent == self.subconscious:
+                self._reports.put(event)
+            case Noticed() if event.agent == self.subconscious:
+                pass  # what set it off comes as a report too
             case Spoke() | Prompted() | ToolCalled() | Noticed():
                 self._talk.put(event)
             case TurnChanged():

@@ -15,13 +15,14 @@ from textual.binding import Binding, BindingType
 from cockpit.core.verbs import Verb
 from cockpit.ui.lines import KEYED
 
-Scope = Literal["move", "table", "reports", "resident", "composer", "peek", "sheet", "anywhere"]
+Scope = Literal["move", "table", "reports", "resident", "composer", "search", "peek", "sheet", "anywhere"]
 
 SCOPES: dict[Scope, str] = {
     "table": "Channels",
     "reports": "Subconscious",
     "resident": "Resident",
     "composer": "Composer",
+    "search": "Filter and search",
     "peek": "Peek",
     "move": "Moving",
     "sheet": "Dialogs",
@@ -92,6 +93,8 @@ KEYS: tuple[Key, ...] = (
     Key("composer.back", "escape", "Esc", "back to the pane", "back", "composer"),
     Key("composer.end", "ctrl+d", "Ctrl-D", "quit where the line is empty", "delete_or_quit", "composer"),
     Key("composer.clear", "ctrl+c", "Ctrl-C", "clear; twice within 2 s: quit", "interrupt", "composer"),
+    Key("search.keep", "enter,tab", "Enter", "keep it", "keep", "search"),
+    Key("search.drop", "escape,ctrl+c", "Esc", "forget it", "drop", "search"),
     Key("sheet.close", "escape,q", "Esc q", "close", "close", "sheet", "close"),
     Key("sheet.interrupt", "ctrl+c", "Ctrl-C", "close", "close", "sheet"),
     Key("sheet.search", "slash", "/", "search", "search", "sheet", "search"),

@@ -64,27 +64,30 @@ class Theme:
         """Whether it names no colour at all."""
         return not self.colours
 
-    def glyphs(self, presence: Presence, attention: Attention) -> str:
-        """Two cells: attention first, and the dead glyph on every dead row, muted or not (cockpit.md, Channels)."""
+    def marks(self, presence: Presence, attention: Attention) -> tuple[tuple[str, StateName], ...]:
+        """One or two glyphs with the state each stands for: attention first, and the dead glyph on every dead row,
+        muted or not (cockpit.md, Channels)."""
         shown: list[StateName] = []
         if attention != "open":
             shown.append(attention)
         if presence != "online" or not shown:
             shown.append(presence)
-        marks = (self.states[name] for name in shown)
-        return "".join(mark.ascii if self.ascii else mark.glyph for mark in marks).ljust(2)
+        return tuple((self.glyph(name), name) for name in shown)
+
+    def glyph(self, name: StateName) -> str:
+        """One state's glyph, in ASCII where the terminal wants that."""
+        return self.states[name].ascii if self.ascii else self.states[name].glyph
 
     @cached_property
     def styles(self) -> Mapping[Role, Style]:
         """The Rich style of each role, foreground and weight only; what stands behind is the widget's."""
         return dict(self._styles())
 
-    @property
-    def cursor(self) -> Style:
-        """What a row wears under the cursor."""
+    def cursor(self, focused: bool) -> Style:
+        """What a row wears under the cursor, fainter where the focus is elsewhere."""
         if self.plain:
-            return Style(reverse=True)
-        return Style(bgcolor=self.colours["cursor"])
+            return Style(reverse=True) if focused else Style(underline=True)
+        return Style(bgcolor=self.colours["cursor" if focused else "raised"])
 
     def _styles(self) -> Iterator[tuple[Role, Style]]:
         for role in ROLES:

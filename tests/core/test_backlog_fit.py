@@ -161,6 +161,8 @@ def test_the_last_step_keeps_the_asking_alive() -> None:
     alive = fit(8, 200, len(text_of(TINY[:8], 8)))
     assert [alive.offer("a", "b") for _ in range(8)] == [True] * 7 + [False]
     assert alive.finish().shown == 8
+    # A cap that rules the last step out ends the asking too.
+    assert not fit(8, 7, len(text_of(TINY[:8], 8))).wants
 
 
 def test_a_huge_text_is_not_written_out_to_be_refused() -> None:

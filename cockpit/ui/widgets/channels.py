@@ -80,9 +80,10 @@ class Channels(ScrollView, can_focus=True, inherit_bindings=False):
         if self.cursor in changed and self.cursor not in self.board.rows:
             self.gone, self.cursor = self.cursor or "", None
         lines = self.board.lines()
-        if lines != self._shown:
+        if [line.target for line in lines] != [line.target for line in self._shown]:
             self._restructure()
         else:
+            self._shown = lines
             self._repaint(changed)
         if self.cursor in changed:
             self.post_message(self.Moved())
@@ -185,6 +186,12 @@ class Channels(ScrollView, can_focus=True, inherit_bindings=False):
 
     # painting
 
+    def on_focus(self) -> None:
+        self._refresh_row(self.cursor)
+
+    def on_blur(self) -> None:
+        self._refresh_row(self.cursor)
+
     def on_resize(self) -> None:
         self._columns = Columns.of(self.scrollable_content_region.width)
         self._cells.clear()
@@ -205,7 +212,7 @@ class Channels(ScrollView, can_focus=True, inherit_bindings=False):
         line = self._shown[place]
         base = self.rich_style
         if line.target == self.cursor:
-            base += look.cursor
+            base += look.cursor(self.has_focus)
         return strip(self._row(line).parts, width, look, base)
 
     def _row(self, line: BoardLine) -> Row:

@@ -88,9 +88,13 @@ def _channel(
     row: ChannelChanged, columns: Columns, look: Theme, now: float, marked: bool, said: str, under_cursor: bool
 ) -> Iterator[Part]:
     yield Part(own("▸" if marked else " "), "accent")
-    yield Part(own(f"{look.glyphs(row.presence, row.attention)} "), _role(row))
+    marks = look.marks(row.presence, row.attention)
+    for glyph, state in marks:
+        yield Part(own(glyph), state)
+    yield Part(own(" " * (3 - len(marks))))
     name = clip_middle(line(row.target, 400), columns.target)
-    yield Part(fit(name, columns.target), "strong" if under_cursor else "text")
+    dead = row.presence in {"offline", "killed"}
+    yield Part(fit(name, columns.target), "strong" if under_cursor else "dim" if dead else "text")
     yield _gap()
     yield Part(fit(words.state(row, columns.state), columns.state), _role(row))
     if columns.remark:

@@ -1,0 +1,224 @@
+"""One connection to one server, from its process's start to its end: the one task that enters and leaves all that
+belongs to it. Whatever goes wrong on it ends it with a reason, and nothing beyond it."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import logging
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from cockpit.connect.config import Clock, ServerConfig
+from cockpit.connect.faults import Faults, Secrets
+from cockpit.connect.grant import OURS
+from cockpit.connect.mcp import NOTIFICATIONS, McpSide, decline_elicitation, decline_sampling, no_roots
+from cockpit.connect.mcpl import GATED, McplSide
+from cockpit.connect.outbox import Outbox
+from cockpit.connect.own import Own
+from cockpit.connect.policy import ServerPolicy
+from cockpit.connect.ports import Host
+from cockpit.connect.process import Process, environment
+from cockpit.connect.rate import Rate
+from cockpit.connect.sending import Sender
+from cockpit.connect.splitter import NOT_JSON, Splitter
+from cockpit.connect.stderr import StderrLog
+from cockpit.core.message import Json
+from cockpit.errors import ConnectorError
+
+if TYPE_CHECKING:
+    from mcp.client.session import ClientSession
+
+_SDK = "mcp.client.session"
+_SDK_LOGGERS = ("mcp", "client")
+_FIRST_TOOLS = 10.0  # seconds that going online waits for a list of tools
+
+
+class Connection:
+    """`run` serves until the connection ends. `grant`, `mcp`, `sender` and `instructions` hold from then on that
+    `online` was called."""
+
+    mcp: McpSide
+    sender: Sender
+    policy: ServerPolicy
+    instructions = ""
+    _has_manifest = False
+
+    def __init__(
+        self,
+        config: ServerConfig,
+        host: Host,
+        *,
+        logs: Path,
+        clock: Clock,
+        own: Own,
+        online: Callable[[], Awaitable[None]],
+    ) -> None:
+        """online: called once the server has proved itself and its tools are known; from then on it may speak."""
+        secrets = Secrets(config.env.items())
+        self.log = StderrLog(logs / f"{config.name}.log", secrets, config.limits.stderr)
+        self.faults = Faults(lambda text: host.fault(config.name, text), secrets)
+        self._config = config
+        self._host = host
+        self._clock = clock
+        self._own = own
+        self._online = online
+
+    @property
+    def grant(self) -> frozenset[str]:
+        """The effective grant; of a server that speaks plain MCP, its tools."""
+        return self.policy.grant if self._has_manifest else frozenset({"tools"} if self.mcp.allowed else ())
+
+    async def run(self) -> NoReturn:
+        """Start the process and serve it. Always raises: ConnectorError or a group that holds one, with the reason;
+        Crashed among them where it died by itself. The process and its children are gone by then."""
+        process = await Process.start(self._config.command, environment(self._config.env), self.log)
+        try:
+            await self._serve(process)
+        finally:
+            await process.end(self._config.limits.grace)
+        raise ConnectorError("ended")
+
+    async def _serve(self, process: Process) -> None:
+        limits, speaks_mcpl = self._config.limits, self._config.protocol == "mcpl"
+        splitter = Splitter(
+            process,
+            self.faults,
+            proved=lambda: self._host.proved(self._config.name),
+            capability=OURS if speaks_mcpl else None,
+            privileged=frozenset(GATED if speaks_mcpl else ()),
+            line=limits.line,
+            queue=limits.queue,
+            held=limits.held,
+        )
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(splitter.run(), name=f"{self._config.name}: read")
+                await load_sdk()
+                async with self._session(splitter) as session:
+                    await self._converse(session, splitter, tasks)
+        finally:
+            splitter.close()
+
+    def _session(self, splitter: Splitter) -> ClientSession:
+        from mcp.client.session import ClientSession
+        from mcp.types import Implementation
+
+        from cockpit import __version__
+
+        return ClientSession(
+            *splitter.streams(),
+            sampling_callback=decline_sampling,
+            elicitation_callback=decline_elicitation,
+            list_roots_callback=no_roots,
+            client_info=Implementation(name="cockpit", version=__version__),
+        )
+
+    async def _converse(self, session: ClientSession, splitter: Splitter, tasks: asyncio.TaskGroup) -> NoReturn:
+        """Handshake, policy, tools, online; then until one of the tasks ends it."""
+        config = self._config
+        await self._initialize(session)
+        raw = splitter.initialized
+        capabilities = _object(raw.get("capabilities"))
+        said = raw.get("instructions")
+        self.instructions = said[: config.limits.text] if isinstance(said, str) else ""
+        outbox = Outbox(splitter.write_bytes)
+        self.policy = ServerPolicy(config, splitter.requests, self.faults)
+        rate = Rate(config.limits.messages_per_second, self._clock.elapsed)
+        gated = GATED if config.protocol == "mcpl" else {}
+        side = McplSide(config, gated, self._host, self.policy, outbox, splitter.requests, self.faults, self._own, rate)
+        self.sender = Sender(config.name, side, self.policy, splitter, self._own, config.limits)
+        self.mcp = McpSide(config.name, self._host, session, self.faults, config.limits, self._clock)
+        tasks.create_task(self._consume(splitter, side), name=f"{config.name}: consume")
+        self.mcp.allowed = await self._settle(capabilities)
+        if self.mcp.allowed:
+            await self._first_tools(tasks)
+        await self._online()
+        splitter.release()
+        self.policy.released.set()
+        tasks.create_task(self.mcp.keep_listed(), name=f"{config.name}: tools")
+        tasks.create_task(self.mcp.subscribe(capabilities), name=f"{config.name}: subscribe")
+        if config.ping:
+            tasks.create_task(self._ping(splitter), name=f"{config.name}: ping")
+        await asyncio.Event().wait()
+        raise AssertionError("nothing sets that event")
+
+    async def _initialize(self, session: ClientSession) -> None:
+        from mcp.shared.exceptions import MCPError
+        from pydantic import ValidationError
+
+        limit = self._config.limits.handshake
+        try:
+            async with asyncio.timeout(limit):
+                await session.initialize()
+        except TimeoutError:
+            noise = "; it wrote lines that are not JSON" if self.faults.counts[NOT_JSON] else ""
+            raise ConnectorError(f"did not answer the handshake within {limit:g} s{noise}") from None
+        except ValidationError:
+            raise ConnectorError("answered the handshake with something else than the protocol says") from None
+        except (MCPError, RuntimeError) as error:
+            raise ConnectorError(f"refused the handshake: {error}") from error
+
+    async def _settle(self, capabilities: Mapping[str, Json]) -> bool:
+        """Find the grant; returns whether its tools may be used."""
+        tools = isinstance(capabilities.get("tools"), Mapping)
+        manifest = _object(capabilities.get("experimental")).get("mcpl")
+        if self._config.protocol == "mcp":
+            return tools
+        if not isinstance(manifest, Mapping):
+            self.faults.add("is a plain MCP server", "it has tools at most, and no channels")
+            return tools
+        self._has_manifest = True
+        return await self.policy.settle(manifest, tools=tools)
+
+    async def _first_tools(self, tasks: asyncio.TaskGroup) -> None:
+        """Have the tools before it is shown online, so that a first request already holds them."""
+        listing = tasks.create_task(self.mcp.list_tools(), name=f"{self._config.name}: first tools")
+        await asyncio.wait({listing}, timeout=_FIRST_TOOLS)
+        if not listing.done():
+            listing.add_done_callback(lambda _: self.mcp.changed())
+
+    async def _consume(self, splitter: Splitter, side: McplSide) -> NoReturn:
+        while True:
+            message = await splitter.inbox.take()
+            if splitter.congested:
+                await splitter.drain()
+            if message["method"] in NOTIFICATIONS and "id" not in message:
+                await self.mcp.notified(message)
+            else:
+                await side.take(message)
+
+    async def _ping(self, splitter: Splitter) -> NoReturn:
+        """Two in a row unanswered: it hangs. Silence does not count while it is we who do not read (F-15)."""
+        never, every, missed = asyncio.Event(), self._config.ping, 0
+        await self._clock.wait(never, every)
+        while missed < 2:
+            stops = splitter.inbox.stops
+            answer = splitter.requests.send("ping", {}, 4 * every)
+            answer.add_done_callback(_seen)
+            await self._clock.wait(never, every)
+            ours = splitter.inbox.stopped or splitter.inbox.stops != stops
+            missed = 0 if answer.done() or ours else missed + 1
+        raise ConnectorError("did not answer two pings in a row")
+
+
+async def load_sdk() -> None:
+    """Import the MCP SDK off the loop: that costs a second, and a screen may be painting."""
+    if _SDK not in sys.modules:
+        await asyncio.to_thread(importlib.import_module, _SDK)
+    for name in _SDK_LOGGERS:
+        logger = logging.getLogger(name)
+        if not logger.handlers:
+            # Else its warnings go to stderr by logging's last resort, over the screen (F-11).
+            logger.addHandler(logging.NullHandler())
+
+
+def _seen(answer: asyncio.Future[Mapping[str, Json]]) -> None:
+    if not answer.cancelled():
+        answer.exception()
+
+
+def _object(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, Mapping) else {}

@@ -1,0 +1,252 @@
+"""Puts an engine together from a recipe and a store: every part is made here, and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cockpit.connect.config import ServerConfig
+from cockpit.connect.ports import Host, Server
+from cockpit.connect.supervisor import supervise
+from cockpit.context.agent_context import AgentContext, Ceilings, anchor_slot
+from cockpit.context.windowed import WindowedPassthrough
+from cockpit.core.channel import Channel, Presence
+from cockpit.core.events import Failed
+from cockpit.core.records import Usage
+from cockpit.core.target import Target
+from cockpit.core.target import server as mcp
+from cockpit.core.world import Actor
+from cockpit.engine.acts import Acts
+from cockpit.engine.agent import Agent
+from cockpit.engine.calls import Calls, Own
+from cockpit.engine.catalogue import Catalogue
+from cockpit.engine.clock import Clock, SystemClock
+from cockpit.engine.commands import Commands
+from cockpit.engine.directory import Directory, worth_showing
+from cockpit.engine.engine import Engine
+from cockpit.engine.host import EngineHost
+from cockpit.engine.hub import Hub
+from cockpit.engine.ledger import Ledger
+from cockpit.engine.link import EngineLink
+from cockpit.engine.minds import Mind, Minds, notes_of
+from cockpit.engine.outbox import Outbox
+from cockpit.engine.reading import Reading
+from cockpit.engine.resident_tools import ResidentTools
+from cockpit.engine.rows import Rows
+from cockpit.engine.settings import AgentSettings, agents_of, model_config, server_config
+from cockpit.engine.subconscious_tools import SubconsciousTools
+from cockpit.engine.toolbox import resident_tools, subconscious_tools
+from cockpit.engine.wakes import Wakes
+from cockpit.model.config import ModelConfig
+from cockpit.model.factory import make_model
+from cockpit.model.protocol import Model
+from cockpit.recipe import McplServer, Recipe
+from cockpit.store.chronicle import open_chronicle
+from cockpit.store.protocol import Chronicle, Opened
+
+ServerMaker = Callable[[ServerConfig, Host, bool], Server]
+ModelMaker = Callable[[ModelConfig], Model]
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """An engine, and what links to it need."""
+
+    engine: Engine
+    settings: tuple[AgentSettings, ...]
+    operator: str
+    read_only: bool
+
+    def link(self, origin: str, *, echo: bool = False) -> EngineLink:
+        """The engine for the operator, from `screen`, `headless` or `socket`."""
+        actor = Actor("operator", "operator", origin)
+        return EngineLink(self.engine, actor, self.settings, self.operator, self.read_only, echo)
+
+
+@asynccontextmanager
+async def open_session(
+    recipe: Recipe,
+    store: Path,
+    *,
+    environment: Mapping[str, str],
+    logs: Path,
+    read_only: bool = False,
+    clock: Clock | None = None,
+    make_model: ModelMaker = make_model,
+    make_server: ServerMaker | None = None,
+) -> AsyncIterator[Session]:
+    """Open the store and make the engine; nothing runs before `engine.run`.
+
+    logs: the folder of the servers' stderr files. Raises RecipeError where a model cannot be made, StoreInUse,
+    StoreError.
+    """
+    settings = agents_of(recipe)
+    models = {each.name: make_model(model_config(each.model, environment)) for each in settings}
+    try:
+        async with open_chronicle(store) as chronicle:
+            opened = await chronicle.opened()
+            time = clock or SystemClock()
+            building = _Building(recipe, settings, chronicle, opened, time, read_only)
+            maker = make_server or (lambda config, host, killed: supervise(config, host, logs=logs, clock=time, killed=killed))
+            engine = building.engine(str(store), models, maker)
+            await building.load(engine)
+            yield Session(engine, settings, recipe.intercom.operator, read_only)
+    finally:
+        for model in models.values():
+            await model.aclose()
+
+
+@dataclass(slots=True)
+class _Building:
+    recipe: Recipe
+    settings: tuple[AgentSettings, ...]
+    chronicle: Chronicle
+    opened: Opened
+    clock: Clock
+    read_only: bool
+
+    def engine(self, store: str, models: Mapping[str, Model], make_server: ServerMaker) -> Engine:
+        policy, clock = self.recipe.policy(), self.clock
+        names = [server.name for server in self.recipe.servers]
+        directory = Directory(names, ())
+        channels = self._channels(names, directory)
+        hub = Hub(clock.wall)
+        ledger = Ledger(
+            self.chronicle,
+            clock.wall,
+            head=self.opened.head,
+            channels=channels,
+        )
+        rows = Rows(ledger.channels, directory, clock, hub.emit)
+        acts = Acts(ledger, directory)
+        subscribe = {each.name: each.subscribe for each in self.recipe.servers if isinstance(each, McplServer)}
+        host = EngineHost(ledger, directory, policy, clock, subscribe, rows.proofs, hub.emit)
+        servers = {
+            each.name: make_server(server_config(each), host, channels[mcp(each.name)].killed)
+            for each in self.recipe.servers
+        }
+        outbox = Outbox(servers, failed=lambda verb, target, why: _record(acts, verb, target, why))
+        catalogue = Catalogue(servers, policy.when_muted)
+        minds = self._minds(ledger, directory, acts, outbox, catalogue)
+        engine = Engine(
+            recipe=self.recipe.name,
+            store=store,
+            policy=policy,
+            clock=clock,
+            hub=hub,
+            ledger=ledger,
+            directory=directory,
+            rows=rows,
+            acts=acts,
+            minds=minds,
+            outbox=outbox,
+            servers=servers,
+            tuned_out=self.recipe.tuned_out if self.opened.fresh else (),
+            pending=self.opened.pending,
+        )
+        engine.agents = {each.name: self._agent(each, engine, models[each.name]) for each in self.settings}
+        engine.commands = self._commands(engine)
+        return engine
+
+    async def load(self, engine: Engine) -> None:
+        """What the windows need of the log, and what the store had to leave out."""
+        for each in self.settings:
+            anchor = self.opened.snapshots.get(anchor_slot(each.name))
+            await engine.minds.minds[each.name].context.load(self.opened.head, anchor)
+        for line in self.opened.skipped:
+            engine.hub.keep(Failed(self.clock.wall(), "store", line))
+        for line in self.recipe.warnings:
+            engine.hub.keep(Failed(self.clock.wall(), "recipe", line))
+
+    def _channels(self, servers: list[str], directory: Directory) -> dict[Target, Channel]:
+        """Every channel's last value, its presence as of a process that just began."""
+        found = {mcp(name): Channel(mcp(name)) for name in servers}
+        for channel in self.opened.channels:
+            if worth_showing(channel, dict.fromkeys(servers)):
+                found[channel.target] = self._restored(channel, servers)
+        for target in found:
+            directory.add(target)
+        return found
+
+    def _restored(self, channel: Channel, servers: list[str]) -> Channel:
+        known = channel.target.server in servers
+        presence: Presence = "killed" if channel.killed else "connecting" if known else "offline"
+        reason = "" if known else "no such server in this recipe"
+        return replace(channel, presence=presence, reason=reason, registered=False, since=self.clock.wall())
+
+    def _minds(self, ledger: Ledger, directory: Directory, acts: Acts, outbox: Outbox, catalogue: Catalogue) -> Minds:
+        minds: dict[str, Mind] = {}
+        for each in self.settings:
+            ceilings = Ceilings(each.model.context_tokens, each.model.max_tokens, each.model.max_message_tokens)
+            notes = notes_of(self.opened.snapshots, each.name)
+            own: Own
+            if each.role == "resident":
+                tools = ResidentTools(
+                    Actor(each.name, "resident", "tool"), acts, directory, ledger.channels, self.chronicle, outbox
+                )
+                own, listed = tools.call, resident_tools(self.recipe.policy().tune_out)
+                context = AgentContext.resident(each.name, ceilings, self.chronicle)
+            else:
+                subconscious = self.recipe.subconscious
+                speech = subconscious is not None and subconscious.allow_channel_speech
+                its = SubconsciousTools(
+                    Actor(each.name, "subconscious", "tool"),
+                    self.recipe.primary.name,
+                    acts,
+                    directory,
+                    ledger,
+                    outbox,
+                    notes,
+                    summary_wakes=subconscious is not None and subconscious.summary_wakes,
+                    speech=speech,
+                )
+                own, listed = its.call, subconscious_tools(speech=speech)
+                strategy = WindowedPassthrough(each.re_anchor_fraction)
+                context = AgentContext.subconscious(
+                    each.name, self.recipe.primary.name, ceilings, self.chronicle, strategy
+                )
+            minds[each.name] = Mind(each, context, listed, own, notes)
+        calls = Calls(catalogue, catalogue.servers, ledger.channels)
+        return Minds(ledger, catalogue, calls, self.recipe.primary.name, minds)
+
+    def _agent(self, settings: AgentSettings, engine: Engine, model: Model) -> Agent:
+        return Agent(
+            name=settings.name,
+            role=settings.role,
+            primary=self.recipe.primary.name,
+            model=model,
+            rounds=settings.model.tool_rounds,
+            ledger=engine.ledger,
+            clock=self.clock,
+            around=engine.minds,
+            emit=engine.hub.emit,
+            wakes=Wakes(engine.judge),
+            usage=self.opened.usage.get(settings.name, Usage()),
+            turns=self.opened.turns.get(settings.name, 0),
+        )
+
+    def _commands(self, engine: Engine) -> Commands:
+        reading = Reading(self.chronicle, engine.directory, engine.ledger.channels)
+        costs = {each.name: each.cost for each in self.settings}
+        return Commands(
+            acts=engine.acts,
+            reading=reading,
+            directory=engine.directory,
+            channels=engine.ledger.channels,
+            clock=self.clock,
+            read_only=self.read_only,
+            ask=engine.ask,
+            stop=engine.stop,
+            quit=engine.quit,
+            stats=lambda: reading.stats(
+                {name: (each.usage, each.turns, costs[name](each.usage)) for name, each in engine.agents.items()},
+                self.clock.wall(),
+            ),
+            context=engine.minds.shown,
+        )
+
+
+async def _record(acts: Acts, verb: str, target: str, why: str) -> None:
+    await acts.refuse(verb, target, Actor("engine", "engine", "server"), why)

@@ -1,0 +1,295 @@
+"""The owner of everything that runs: one task group, one ledger, the agents, the timers and the servers.
+
+Nothing here decides; it hands what was committed to whoever has to know, in one fixed order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from cockpit.connect.ports import Server
+from cockpit.core.channel import Channel, attention
+from cockpit.core.events import Failed, Noticed, Prompted, Ready, Reported, Stopped
+from cockpit.core.message import RESIDENTS, Message, Text
+from cockpit.core.policy import Policy
+from cockpit.core.records import Audit, Lifecycle, Notice, Report, WakeRequest
+from cockpit.core.step import Due
+from cockpit.core.target import Target
+from cockpit.core.text import sanitise
+from cockpit.core.world import ENGINE, Actor, Step, World
+from cockpit.engine.acts import Acts
+from cockpit.engine.agent import Agent, spoken
+from cockpit.engine.clock import Clock
+from cockpit.engine.commands import Commands
+from cockpit.engine.directory import Directory
+from cockpit.engine.hub import Hub, Subscription
+from cockpit.engine.ledger import Committed, Draft, Ledger
+from cockpit.engine.minds import Minds
+from cockpit.engine.outbox import Outbox
+from cockpit.engine.rows import Rows
+from cockpit.engine.scheduler import Scheduler, What
+from cockpit.engine.wakes import Judgement
+from cockpit.errors import CockpitError, StoreError, VerbError
+
+RECIPE = Actor("recipe", "operator", "recipe")
+"""Who tunes out what the recipe says starts tuned out."""
+
+
+@dataclass(slots=True)
+class Engine:
+    """Made by `assemble.assemble`; `run` lives until `quit`. See `EngineLink` for what a screen speaks to."""
+
+    recipe: str
+    store: str
+    policy: Policy
+    clock: Clock
+    hub: Hub
+    ledger: Ledger
+    directory: Directory
+    rows: Rows
+    acts: Acts
+    minds: Minds
+    outbox: Outbox
+    servers: Mapping[str, Server]
+    agents: Mapping[str, Agent] = field(default_factory=dict)
+    tuned_out: tuple[Target, ...] = ()
+    scheduler: Scheduler = field(init=False)
+    commands: Commands = field(init=False)
+    pending: tuple[WakeRequest, ...] = ()
+    _quit: asyncio.Event = field(default_factory=asyncio.Event)
+    _reason: str = "quit"
+    _group: asyncio.TaskGroup | None = None
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.ledger.owner = self
+        self.scheduler = Scheduler(self.ledger.channels, self.clock, self._fire, self._silent)
+
+    def quit(self, reason: str = "quit") -> None:
+        """End cleanly; `run` returns once all is written and every process has ended."""
+        self._reason = self._reason if self._quit.is_set() else reason
+        self._quit.set()
+
+    async def run(self, ready_to_start: asyncio.Event) -> None:
+        """Open, tell, then, once `ready_to_start` is set (the screen's first frame), start servers and agents."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                self._group = group
+                writer = group.create_task(self.ledger.run(), name="ledger")
+                await self._begin()
+                self._spawn(self.rows.run(), "rows")
+                await _either(ready_to_start, self._quit)
+                if not self._quit.is_set():
+                    self._start()
+                await self._quit.wait()
+                while self._tasks:
+                    await _end(self._tasks)
+                with suppress(StoreError):
+                    await self.ledger.drain()
+                self.rows.flush()
+                await _end({writer})
+        finally:
+            self._group = None
+            self.hub.emit(Stopped(self.clock.wall(), self._reason))
+            self.hub.end()
+
+    def events(self) -> Subscription:
+        return self.hub.subscribe()
+
+    def idle(self) -> bool:
+        """No turn, no call, no wake that would run, nothing unwritten or unsent."""
+        windows = any(
+            channel.epoch is not None and channel.epoch.window is not None and not self._silent(channel)
+            for channel in self.ledger.channels.values()
+        )
+        busy = any(agent.busy for agent in self.agents.values())
+        return not (busy or windows or self.ledger.waiting or self.outbox.waiting)
+
+    async def ask(self, text: str, agent: str | None = None) -> str:
+        """Ignition: stored at once, and a turn is owed; during a turn it shows at the next boundary (M-7)."""
+        name = agent or self.policy.primary
+        if name not in self.policy.residents:
+            raise VerbError("bad_value", f"no resident {name!r}", ", ".join(self.policy.residents))
+        words = sanitise(text)
+        if not words.strip():
+            raise VerbError("missing_value", "an empty prompt asks nothing", 'go=ask text="…"')
+        self.minds.check_prompt(name, words)
+
+        def write(draft: Draft) -> None:
+            draft.write(Message(RESIDENTS, "prompt", "operator", (Text(words),), draft.wall))
+            draft.write(WakeRequest(name, "prompt", draft.wall))
+
+        await self.ledger.do(write)
+        return f"{name} was asked"
+
+    async def stop(self) -> str:
+        """Interrupt the residents' running turns."""
+        stopped = [agent.name for agent in self.agents.values() if agent.role == "resident" and agent.stop()]
+        if not stopped:
+            raise VerbError("not_running", "no turn is running", "go=ask starts one")
+        return f"{' and '.join(stopped)} stopped"
+
+    def world(self, draft: Draft, target: Target) -> World:
+        """A step's surroundings."""
+        parent = self.directory.parent(target)
+        server = self.servers.get(target.server or "")
+        subconscious = self.agents.get(self.policy.subconscious or "")
+        return World(
+            policy=self.policy,
+            name=self.directory.name(target),
+            server=None if parent is None else draft.channel(parent),
+            grant=frozenset() if server is None else server.grant,
+            looking=subconscious is not None and subconscious.wakes.owes(str(target)),
+        )
+
+    def judge(self, request: WakeRequest) -> Judgement:
+        """Whether an owed turn still runs: T-22, T-11, M-12."""
+        target = self.directory.get(request.target or "")
+        channel = None if target is None else self.ledger.channels.get(target)
+        if channel is None:
+            return "run"
+        match request.reason:
+            case "message" | "push" | "intercom":
+                parent = self.directory.parent(channel.target)
+                server = None if parent is None else self.ledger.channels.get(parent)
+                return "run" if attention(channel, server) in {"open", "closed"} else "drop"
+            case "wake" | "cadence":
+                if channel.epoch is None or channel.epoch.id != request.epoch:
+                    return "drop"
+                return "hold" if self._silent(channel) else "run"
+            case _:
+                return "run"
+
+    def committed(self, done: Committed) -> None:
+        """One transaction is durable: contexts, events, owed turns, effects, timers, in this order."""
+        for channel in done.channels:
+            self.directory.add(channel.target)
+        for record in done.records:
+            self._heard(record)
+        entered = False
+        for channel in done.channels:
+            was = done.before.get(channel.target)
+            entered = entered or (channel.epoch is not None and (was is None or was.epoch is None))
+            if was != channel:
+                self.rows.changed(channel.target)
+        if entered:
+            self._spawn(self.minds.anchor_subconscious(), "anchor")
+        for effect in done.effects:
+            self.outbox.release(effect, self._spawn)
+        self.scheduler.poke()
+        for agent in self.agents.values():
+            agent.wakes.poke()
+
+    def broken(self, error: StoreError) -> None:
+        """The store failed: the operator is told; what was not written was not accepted (R-8)."""
+        self.hub.emit(Failed(self.clock.wall(), "store", str(error)))
+
+    def _heard(self, record: object) -> None:
+        now = self.clock.wall()
+        match record:
+            case Message():
+                self.minds.observe(record)
+                said = spoken(record, self.policy.residents)
+                if said is not None:
+                    self.hub.emit(said)
+                elif record.kind == "prompt":
+                    self.hub.emit(Prompted(now, self.policy.primary, record.text))
+            case Notice(message, kind, owner):
+                self.minds.observe(message)
+                self.hub.emit(Noticed(message.at, owner, kind, message.target or "", message.text))
+            case Report():
+                report = Reported(
+                    record.at, record.agent, record.channel, record.kind, record.text, str(record.sequence)
+                )
+                self.hub.emit(report)
+            case WakeRequest():
+                if record.agent in self.agents:
+                    self.agents[record.agent].wakes.owe(record)
+            case _:
+                pass
+
+    async def _begin(self) -> None:
+        """The state as it was stored, what the recipe adds to a new store, and what fell due while it was down."""
+        for target in self.tuned_out:
+            try:
+                await self.acts.tune_out(target, RECIPE, {})
+            except VerbError as error:
+                self.hub.emit(Failed(self.clock.wall(), error.code, str(error)))
+        for target, what in self.scheduler.due():
+            if what == "deadline":
+                await self._fire(target, what)
+        await self.minds.anchor_subconscious()
+        for request in self.pending:
+            if request.agent in self.agents:
+                self.agents[request.agent].wakes.owe(request)
+        targets = self.directory.targets()
+        self.hub.emit(Ready(self.clock.wall(), self.recipe, self.store, tuple(self.agents), len(targets)))
+        for target in targets:
+            self.rows.changed(target)
+
+    def _start(self) -> None:
+        self._spawn(self.scheduler.run(), "timers")
+        for name, server in self.servers.items():
+            self._spawn(server.run(), f"server:{name}")
+            self._spawn(self.outbox.run(name), f"outbox:{name}")
+        for name, agent in self.agents.items():
+            self._spawn(agent.run(), f"agent:{name}")
+
+    def _spawn(self, work: Coroutine[None, None, None], name: str) -> None:
+        """One more task of the one group, named, and ended with the others."""
+        if self._group is None:
+            work.close()
+            return
+        task = self._group.create_task(work, name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _fire(self, target: Target, what: What) -> None:
+        """Step one timer. An epoch that it ends is audited as the engine's doing."""
+
+        def apply(draft: Draft) -> None:
+            before = draft.channel(target)
+            done = draft.step(target, Due(what))
+            if before is not None and before.epoch is not None and done.channel.epoch is None:
+                after = self.acts.label(draft, target)
+                row = Audit(
+                    draft.wall, ENGINE.name, ENGINE.origin, "cancel", str(target), "tuned-out", after, _reason(done),
+                    before.epoch.id, ok=True,
+                )  # fmt: skip
+                draft.write(row)
+
+        try:
+            await self.ledger.do(apply)
+        except CockpitError as error:
+            self.hub.emit(Failed(self.clock.wall(), "store", str(error)))
+
+    def _silent(self, channel: Channel) -> bool:
+        parent = self.directory.parent(channel.target)
+        server = None if parent is None else self.ledger.channels.get(parent)
+        return attention(channel, server) == "muted"
+
+
+async def _either(one: asyncio.Event, other: asyncio.Event) -> None:
+    waits = [asyncio.ensure_future(event.wait()) for event in (one, other)]
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
+
+
+async def _end(tasks: Iterable[asyncio.Task[None]]) -> None:
+    """Cancel these, and wait until they have ended."""
+    ending = list(tasks)
+    for task in ending:
+        task.cancel()
+    await asyncio.wait(ending)
+
+
+def _reason(done: Step) -> str:
+    """Why a step ended an epoch, as its lifecycle record says it."""
+    bodies = (record.body for record in done.records if isinstance(record, Lifecycle) and record.what == "cancelled")
+    return str(next(bodies)["reason"])

@@ -1,0 +1,191 @@
+"""A pane of entries, newest last, that follows its end until somebody scrolls up, and then holds (cases.md F-5).
+
+Bounded: past `KEEP` entries the oldest go, never while the view is held; a held view takes in up to `CAP`, and what
+comes after that waits outside, bounded too, and is marked by a gap. Nothing that is being read ever moves.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+
+from textual import events
+from textual.containers import VerticalScroll
+from textual.message import Message
+
+from cockpit.ui.text import own
+from cockpit.ui.widgets.entry import Entry
+
+KEEP = 200
+"""Entries a pane keeps while it follows its end."""
+
+CAP = 400
+"""Entries it holds while somebody reads further up."""
+
+
+class Journal(VerticalScroll, can_focus=True, inherit_bindings=False):
+    """Entries in an anchored scroll."""
+
+    DEFAULT_CSS = """
+    Journal {
+        background: $background; color: $foreground; padding: 0 0 0 1;
+        overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1; scrollbar-gutter: stable;
+    }
+    """
+
+    class Shifted(Message):
+        """How many new entries lie below the view changed, or which entry is the current one."""
+
+        def __init__(self, journal: Journal) -> None:
+            self.journal = journal
+            super().__init__()
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's own name
+        super().__init__(id=id)
+        self.frozen = False
+        self.entries: deque[Entry] = deque()
+        self._outside: deque[Entry] = deque(maxlen=KEEP)
+        self._below: set[Entry] = set()
+        self._lost = 0
+
+    def on_mount(self) -> None:
+        self.anchor()
+
+    # what is in it
+
+    def begin_with(self, entries: Sequence[Entry]) -> None:
+        """Empty it and begin anew, at the end (K-129)."""
+        self.remove_children(list(self.entries))
+        self.entries.clear()
+        self._outside.clear()
+        self._below.clear()
+        self._lost = 0
+        self.frozen = False
+        self._mount(entries[-KEEP:])
+        self.anchor()
+        self._shifted()
+
+    def add(self, entries: Iterable[Entry], lost: int = 0) -> None:
+        """Append; `lost` entries that came before them will not be shown and leave a mark."""
+        new = list(entries)
+        self._lost += lost + max(0, len(new) - KEEP)
+        new = new[-KEEP:]
+        if not new:
+            return
+        held = self.held
+        if held and len(self.entries) + len(new) > CAP:
+            self._wait_outside(new)
+        else:
+            self._mount(new)
+            if held:
+                self._below.update(new)
+            else:
+                self._prune()
+        self._shifted()
+
+    def drop(self, entry: Entry) -> None:
+        """Take one entry out, as when a text that was being written comes to nothing."""
+        if entry in self.entries:
+            self.entries.remove(entry)
+            self._below.discard(entry)
+            entry.remove()
+
+    @property
+    def held(self) -> bool:
+        """Whether the view stays where it is: somebody scrolled up, or asked for it."""
+        return self.frozen or round(self.scroll_y) < self.max_scroll_y
+
+    @property
+    def new_below(self) -> int:
+        """Entries that came while it was held and that nobody has seen yet."""
+        return len(self._below) + len(self._outside)
+
+    @property
+    def current(self) -> Entry | None:
+        """The last entry that is wholly in view, or begins in it: the one Enter means."""
+        bottom = round(self.scroll_y) + self.size.height
+        seen = [entry for entry in self.entries if entry.virtual_region.y < bottom]
+        return seen[-1] if seen else None
+
+    # keys
+
+    def action_step(self, by: int) -> None:
+        self._scroll(by)
+
+    def action_page(self, by: int) -> None:
+        self._scroll(by * max(1, self.size.height - 1))
+
+    def action_edge(self, end: int) -> None:
+        if end < 0:
+            self._scroll(-round(self.scroll_y))
+        else:
+            self.follow()
+
+    def follow(self) -> None:
+        """Let go: take in what waited, and go to the end."""
+        self.frozen = False
+        waiting, self._outside = list(self._outside), deque(maxlen=KEEP)
+        self._below.clear()
+        if waiting or self._lost:
+            self._mount(waiting)
+        self._prune()
+        self.anchor()
+        self._shifted()
+
+    def hold(self) -> None:
+        """Stay where it is, even at the end."""
+        self.frozen = True
+        self.release_anchor()
+        self._shifted()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        bottom = round(new_value) + self.size.height
+        self._below = {entry for entry in self._below if entry.virtual_region.bottom > bottom}
+        if round(old_value) != round(new_value):
+            self._shifted()
+
+    def on_focus(self) -> None:
+        self._shifted()
+
+    def on_blur(self) -> None:
+        self._shifted()
+
+    def on_resize(self, event: events.Resize) -> None:
+        if not self.held:
+            self.anchor()
+
+    def _scroll(self, by: int) -> None:
+        if self.max_scroll_y <= 0:
+            return
+        at_end = round(self.scroll_y) + by >= self.max_scroll_y
+        if at_end and by > 0 and self._outside and not self.frozen:
+            self._take_in()
+        self.scroll_to(y=round(self.scroll_y) + by, animate=False)
+
+    def _take_in(self) -> None:
+        """Mount what waited outside below the end that was reached, without moving the view."""
+        waiting, self._outside = list(self._outside), deque(maxlen=KEEP)
+        self._mount(waiting)
+        self._below.update(waiting)
+
+    def _wait_outside(self, entries: list[Entry]) -> None:
+        room = KEEP - len(self._outside)
+        self._lost += max(0, len(entries) - room)
+        self._outside.extend(entries)
+
+    def _mount(self, entries: Sequence[Entry]) -> None:
+        if self._lost:
+            words = f"      · {self._lost} not shown; the store has them ·"
+            entries, self._lost = [Entry((), own(words), "dim"), *entries], 0
+        self.entries.extend(entries)
+        if entries:
+            self.mount_all(entries)
+
+    def _prune(self) -> None:
+        surplus = max(0, len(self.entries) - KEEP)
+        if surplus:
+            self.remove_children([self.entries.popleft() for _ in range(surplus)])
+
+    def _shifted(self) -> None:
+        self.post_message(self.Shifted(self))

@@ -1,0 +1,57 @@
+"""A one-line input that shows what is written safely, and whose cursor stands still.
+
+Textual's own would hand pasted control characters to the terminal, and blink (cases.md F-4, F-43).
+"""
+
+from __future__ import annotations
+
+from rich.text import Text
+from textual.binding import Binding, BindingType
+from textual.widgets import Input
+
+from cockpit.ui.look import app_of
+from cockpit.ui.paint import in_ascii
+from cockpit.ui.text import typed
+
+EDITING: list[BindingType] = [
+    Binding("left", "cursor_left", show=False),
+    Binding("right", "cursor_right", show=False),
+    Binding("ctrl+left", "cursor_left_word", show=False),
+    Binding("ctrl+right", "cursor_right_word", show=False),
+    Binding("home,ctrl+a", "home", show=False),
+    Binding("end,ctrl+e", "end", show=False),
+    Binding("backspace", "delete_left", show=False),
+    Binding("delete", "delete_right", show=False),
+    Binding("ctrl+w", "delete_left_word", show=False),
+    Binding("ctrl+u", "delete_left_all", show=False),
+    Binding("ctrl+k", "delete_right_all", show=False),
+]
+"""What every line editor does; none of it is a verb."""
+
+
+class LineInput(Input, inherit_bindings=False):
+    """An input without frame, blink or suggestion."""
+
+    BINDINGS = EDITING
+    DEFAULT_CSS = """
+    LineInput, LineInput:focus {
+        border: none; height: 1; padding: 0; width: 1fr;
+        background: $background; background-tint: $background 0%; color: $foreground;
+    }
+    LineInput > .input--placeholder { color: $quiet; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's own name
+        super().__init__(id=id, select_on_focus=False)
+        self.cursor_blink = False
+
+    @property
+    def _value(self) -> Text:
+        """What is written, shown code point for code point, so that the cursor's place holds (R-6)."""
+        shown = typed(self.value)
+        return Text(in_ascii(shown) if app_of(self).look.ascii else shown, no_wrap=True, overflow="ignore", end="")
+
+    def put(self, text: str) -> None:
+        """Write `text` on the line, the cursor at its end."""
+        self.value = text
+        self.cursor_position = len(text)

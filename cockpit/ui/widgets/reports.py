@@ -1,0 +1,149 @@
+"""The subconscious's pane: its reports as they are written, each with its time and channel (semantics.md S-9)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from textual.message import Message
+
+from cockpit.core.events import Reported, ToolCalled, TurnChanged, Writing
+from cockpit.ui import words
+from cockpit.ui.intake import ReportItem
+from cockpit.ui.keys import bindings
+from cockpit.ui.paint import Line, Part
+from cockpit.ui.text import LONGEST, Safe, block, line, own
+from cockpit.ui.theme import Role
+from cockpit.ui.widgets.entry import Entry
+from cockpit.ui.widgets.journal import KEEP, Journal
+
+_TRIGGERS = {"wake", "cadence", "cancel"}
+
+
+@dataclass(slots=True)
+class Draft:
+    """A report that is still being written."""
+
+    entry: Entry
+    agent: str
+    channel: str
+    text: str = ""
+
+
+class Reports(Journal):
+    """Reports, newest last. A report that was streamed takes the place of its draft."""
+
+    BINDINGS = bindings("move", "reports")
+
+    class Peeked(Message):
+        """Enter on a report that speaks of a channel."""
+
+        def __init__(self, channel: str) -> None:
+            self.channel = channel
+            super().__init__()
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's own name
+        super().__init__(id=id)
+        self._drafts: dict[str, Draft] = {}
+        self._ids: dict[str, None] = {}
+
+    def begin(self, reports: Sequence[Reported]) -> None:
+        """Begin anew with a snapshot's reports."""
+        self._drafts.clear()
+        self._ids = dict.fromkeys(report.id for report in reports)
+        self.begin_with([_entry(report) for report in reports[-KEEP:]])
+
+    def apply(self, items: Iterable[ReportItem], lost: int) -> None:
+        """Show what came since the last paint."""
+        new: list[Entry] = []
+        for item in items:
+            match item:
+                case Reported():
+                    self._reported(item, new)
+                case Writing():
+                    self._write(item, new)
+                case ToolCalled():
+                    new.append(_call(item))
+                case TurnChanged():
+                    self._turn_over(item.agent)
+                case _:
+                    assert_never(item)
+        self.add(new, lost)
+
+    def action_enter(self) -> None:
+        if self.current is not None and self.current.channel:
+            self.post_message(self.Peeked(self.current.channel))
+
+    def _reported(self, report: Reported, new: list[Entry]) -> None:
+        if report.id in self._ids:
+            return
+        self._ids[report.id] = None
+        if len(self._ids) > 4 * KEEP:
+            del self._ids[next(iter(self._ids))]
+        stream = self._draft_of(report)
+        if stream is None:
+            new.append(_entry(report))
+            return
+        draft = self._drafts.pop(stream)
+        draft.entry.channel = report.channel
+        draft.entry.write(_body(report), head=_head(report), role=_role(report), raw=report.text)
+
+    def _draft_of(self, report: Reported) -> str | None:
+        """The stream that became this report: the oldest of its agent, of the same channel where there is one."""
+        if report.kind in _TRIGGERS or report.kind == "failure":
+            return None
+        mine = [stream for stream, draft in self._drafts.items() if draft.agent == report.agent]
+        same = [stream for stream in mine if self._drafts[stream].channel == report.channel]
+        return next(iter([*same, *mine]), None)
+
+    def _write(self, piece: Writing, new: list[Entry]) -> None:
+        draft = self._drafts.get(piece.stream)
+        if draft is None:
+            if not piece.text:
+                return
+            head = _head_of(piece.at, piece.channel, "")
+            draft = Draft(Entry(head, own(""), channel=piece.channel), piece.agent, piece.channel)
+            self._drafts[piece.stream] = draft
+            new.append(draft.entry)
+        draft.text = (draft.text + piece.text)[: LONGEST + 1]
+        draft.entry.write(block(draft.text), raw=draft.text)
+
+    def _turn_over(self, agent: str) -> None:
+        """A turn ended: what it began to write and did not finish stays, and says so."""
+        for stream in [stream for stream, draft in self._drafts.items() if draft.agent == agent]:
+            draft = self._drafts.pop(stream)
+            draft.entry.write(own(f"{block(draft.text)} — broken off"), role="dim", raw=draft.text)
+
+
+def _entry(report: Reported) -> Entry:
+    return Entry(_head(report), _body(report), _role(report), raw=report.text, channel=report.channel)
+
+
+def _head(report: Reported) -> Line:
+    return _head_of(report.at, report.channel, words.REPORT_TAGS[report.kind])
+
+
+def _head_of(at: float, channel: str, tag: str) -> Line:
+    parts = [Part(words.clock(at), "dim"), Part(own(" "))]
+    if channel:
+        parts.append(Part(own(f"{words.short(channel)}  "), "accent"))
+    if tag:
+        parts.append(Part(own(f"{tag}  "), "dim"))
+    return tuple(parts)
+
+
+def _body(report: Reported) -> Safe:
+    return own(f"· {line(report.text, 400)} ·") if report.kind in _TRIGGERS else block(report.text)
+
+
+def _role(report: Reported) -> Role:
+    if report.kind in _TRIGGERS or report.kind == "prose":
+        return "dim"
+    return "error" if report.kind == "failure" else "text"
+
+
+def _call(call: ToolCalled) -> Entry:
+    mark = {None: "·", True: "✓", False: "!"}[call.ok]
+    said = own(f"{mark} {line(call.tool, 64)} {line(call.summary, 200)}")
+    return Entry((Part(own("      ")),), said, "dim" if call.ok is not False else "error")
