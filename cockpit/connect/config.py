@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol as Interface
+from typing import Literal
+from typing import Protocol as Interface
 
 MIB = 1 << 20
 

@@ -4,13 +4,14 @@ belongs to it. Whatever goes wrong on it ends it with a reason, and nothing beyo
 from __future__ import annotations
 
 import asyncio
-import importlib
-import logging
-import sys
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
+from pydantic import ValidationError
+
+from cockpit import __version__
+from cockpit.connect import sdk
 from cockpit.connect.config import Clock, ServerConfig
 from cockpit.connect.faults import Faults, Secrets
 from cockpit.connect.grant import OURS
@@ -28,11 +29,6 @@ from cockpit.connect.stderr import StderrLog
 from cockpit.core.message import Json
 from cockpit.errors import ConnectorError
 
-if TYPE_CHECKING:
-    from mcp.client.session import ClientSession
-
-_SDK = "mcp.client.session"
-_SDK_LOGGERS = ("mcp", "client")
 _FIRST_TOOLS = 10.0  # seconds that going online waits for a list of tools
 
 
@@ -96,27 +92,24 @@ class Connection:
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(splitter.run(), name=f"{self._config.name}: read")
-                await load_sdk()
+                await sdk.load()
                 async with self._session(splitter) as session:
                     await self._converse(session, splitter, tasks)
         finally:
             splitter.close()
 
-    def _session(self, splitter: Splitter) -> ClientSession:
-        from mcp.client.session import ClientSession
-        from mcp.types import Implementation
-
-        from cockpit import __version__
-
-        return ClientSession(
+    def _session(self, splitter: Splitter) -> sdk.session.ClientSession:
+        return sdk.session.ClientSession(
             *splitter.streams(),
             sampling_callback=decline_sampling,
             elicitation_callback=decline_elicitation,
             list_roots_callback=no_roots,
-            client_info=Implementation(name="cockpit", version=__version__),
+            client_info=sdk.types.Implementation(name="cockpit", version=__version__),
         )
 
-    async def _converse(self, session: ClientSession, splitter: Splitter, tasks: asyncio.TaskGroup) -> NoReturn:
+    async def _converse(
+        self, session: sdk.session.ClientSession, splitter: Splitter, tasks: asyncio.TaskGroup
+    ) -> NoReturn:
         """Handshake, policy, tools, online; then until one of the tasks ends it."""
         config = self._config
         await self._initialize(session)
@@ -128,9 +121,19 @@ class Connection:
         self.policy = ServerPolicy(config, splitter.requests, self.faults)
         rate = Rate(config.limits.messages_per_second, self._clock.elapsed)
         gated = GATED if config.protocol == "mcpl" else {}
-        side = McplSide(config, gated, self._host, self.policy, outbox, splitter.requests, self.faults, self._own, rate)
-        self.sender = Sender(config.name, side, self.policy, splitter, self._own, config.limits)
-        self.mcp = McpSide(config.name, self._host, session, self.faults, config.limits, self._clock)
+        side = McplSide(
+            config,
+            self._host,
+            gated=gated,
+            policy=self.policy,
+            outbox=outbox,
+            requests=splitter.requests,
+            faults=self.faults,
+            own=self._own,
+            rate=rate,
+        )
+        self.sender = Sender(config, side=side, policy=self.policy, splitter=splitter, own=self._own)
+        self.mcp = McpSide(config, self._host, session, self.faults, self._clock)
         tasks.create_task(self._consume(splitter, side), name=f"{config.name}: consume")
         self.mcp.allowed = await self._settle(capabilities)
         if self.mcp.allowed:
@@ -145,10 +148,7 @@ class Connection:
         await asyncio.Event().wait()
         raise AssertionError("nothing sets that event")
 
-    async def _initialize(self, session: ClientSession) -> None:
-        from mcp.shared.exceptions import MCPError
-        from pydantic import ValidationError
-
+    async def _initialize(self, session: sdk.session.ClientSession) -> None:
         limit = self._config.limits.handshake
         try:
             async with asyncio.timeout(limit):
@@ -158,7 +158,7 @@ class Connection:
             raise ConnectorError(f"did not answer the handshake within {limit:g} s{noise}") from None
         except ValidationError:
             raise ConnectorError("answered the handshake with something else than the protocol says") from None
-        except (MCPError, RuntimeError) as error:
+        except (sdk.exceptions.MCPError, RuntimeError) as error:
             raise ConnectorError(f"refused the handshake: {error}") from error
 
     async def _settle(self, capabilities: Mapping[str, Json]) -> bool:
@@ -202,17 +202,6 @@ class Connection:
             ours = splitter.inbox.stopped or splitter.inbox.stops != stops
             missed = 0 if answer.done() or ours else missed + 1
         raise ConnectorError("did not answer two pings in a row")
-
-
-async def load_sdk() -> None:
-    """Import the MCP SDK off the loop: that costs a second, and a screen may be painting."""
-    if _SDK not in sys.modules:
-        await asyncio.to_thread(importlib.import_module, _SDK)
-    for name in _SDK_LOGGERS:
-        logger = logging.getLogger(name)
-        if not logger.handlers:
-            # Else its warnings go to stderr by logging's last resort, over the screen (F-11).
-            logger.addHandler(logging.NullHandler())
 
 
 def _seen(answer: asyncio.Future[Mapping[str, Json]]) -> None:

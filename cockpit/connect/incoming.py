@@ -105,5 +105,3 @@ def _time(given: Mapping[str, Json]) -> str:
 
 def _digest(content: Json) -> str:
     return blake2b(encode(content).encode(), digest_size=12).hexdigest()
-
-

@@ -8,29 +8,20 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-from cockpit.connect.config import Clock, Limits
+from pydantic import ValidationError
+
+from cockpit.connect.config import Clock, ServerConfig
 from cockpit.connect.content import blocks
 from cockpit.connect.faults import Faults, one_line
 from cockpit.connect.outbox import Wire
 from cockpit.connect.ports import Called, Host
-from cockpit.core.inputs import Arrived
+from cockpit.connect.sdk import exceptions, session, types
+from cockpit.core.inputs import Arrived, Receipt
 from cockpit.core.message import Json, Text
 from cockpit.core.request import Tool
 from cockpit.core.target import server as server_target
 from cockpit.errors import ToolError
-
-if TYPE_CHECKING:
-    from mcp.client.session import ClientRequestContext, ClientSession
-    from mcp.types import (
-        CallToolResult,
-        CreateMessageRequestParams,
-        ElicitRequestParams,
-        ElicitResult,
-        ErrorData,
-        ListRootsResult,
-    )
 
 LOG = "notifications/message"
 PROGRESS = "notifications/progress"
@@ -49,14 +40,14 @@ class McpSide:
     """One connection's tools and notifications. `allowed`: whether its tools are granted."""
 
     def __init__(
-        self, server: str, host: Host, session: ClientSession, faults: Faults, limits: Limits, clock: Clock
+        self, config: ServerConfig, host: Host, session: session.ClientSession, faults: Faults, clock: Clock
     ) -> None:
         self.allowed = True
-        self._server = server
+        self._server = config.name
         self._host = host
         self._session = session
         self._faults = faults
-        self._limits = limits
+        self._limits = config.limits
         self._clock = clock
         self._tools: tuple[Tool, ...] = ()
         self._changed = asyncio.Event()
@@ -71,15 +62,14 @@ class McpSide:
 
     async def list_tools(self) -> bool:
         """Ask for the tools, all pages. Returns whether they are others now; a list that fails changes nothing."""
-        from mcp.types import ListToolsRequest, ListToolsResult, PaginatedRequestParams
 
         found: list[Tool] = []
         cursor: str | None = None
         try:
             while True:
-                params = None if cursor is None else PaginatedRequestParams(cursor=cursor)
+                params = None if cursor is None else types.PaginatedRequestParams(cursor=cursor)
                 page = await self._session.send_request(
-                    ListToolsRequest(params=params), ListToolsResult, self._limits.request
+                    types.ListToolsRequest(params=params), types.ListToolsResult, self._limits.request
                 )
                 found.extend(Tool(each.name, each.description or "", each.input_schema) for each in page.tools)
                 if len(found) > _MOST_TOOLS or not page.next_cursor or page.next_cursor == cursor:
@@ -107,46 +97,35 @@ class McpSide:
 
     async def subscribe(self, capabilities: Mapping[str, Json]) -> None:
         """Ask for what becomes a message (M-2): log lines from `warning` on, and updates of the listed resources."""
-        from mcp.types import (
-            EmptyResult,
-            ListResourcesRequest,
-            ListResourcesResult,
-            SetLevelRequest,
-            SetLevelRequestParams,
-            SubscribeRequest,
-            SubscribeRequestParams,
-        )
-
         ask, limit = self._session.send_request, self._limits.request
         try:
             if "logging" in capabilities:
-                level = SetLevelRequest(params=SetLevelRequestParams(level="warning"))
-                await ask(level, EmptyResult, limit)
+                level = types.SetLevelRequest(params=types.SetLevelRequestParams(level="warning"))
+                await ask(level, types.EmptyResult, limit)
             resources = capabilities.get("resources")
             if isinstance(resources, Mapping) and resources.get("subscribe") is True:
-                listed = await ask(ListResourcesRequest(), ListResourcesResult, limit)
+                listed = await ask(types.ListResourcesRequest(), types.ListResourcesResult, limit)
                 for resource in listed.resources[:_MOST_SUBSCRIPTIONS]:
-                    wanted = SubscribeRequest(params=SubscribeRequestParams(uri=str(resource.uri)))
-                    await ask(wanted, EmptyResult, limit)
+                    wanted = types.SubscribeRequest(params=types.SubscribeRequestParams(uri=str(resource.uri)))
+                    await ask(wanted, types.EmptyResult, limit)
         except _session_errors() as error:
             self._faults.add("did not take a subscription", _said(error))
 
     async def call(self, tool: str, arguments: Mapping[str, Json]) -> Called:
         """Call a tool. Raises ToolError where the server refused, or the outcome is unknown."""
-        from mcp.types import CallToolRequest, CallToolRequestParams, CallToolResult
 
         if not self.allowed:
             raise ToolError(f"{self._server} is not granted tools")
-        request = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=dict(arguments)))
+        request = types.CallToolRequest(params=types.CallToolRequestParams(name=tool, arguments=dict(arguments)))
         try:
             result = await self._session.send_request(
-                request, CallToolResult, self._limits.call, progress_callback=_seen_by_splitter
+                request, types.CallToolResult, self._limits.call, progress_callback=_seen_by_splitter
             )
         except _session_errors() as error:
             raise ToolError(f"{self._server}: {self._faults.line(_said(error))}") from error
         return self._called(result)
 
-    def _called(self, result: CallToolResult) -> Called:
+    def _called(self, result: types.CallToolResult) -> Called:
         parts = [part.model_dump(mode="json", by_alias=True, exclude_none=True) for part in result.content]
         content = blocks(parts, self._limits)
         structured: Json = result.structured_content
@@ -193,7 +172,7 @@ def _log_line(params: Mapping[str, Json]) -> str:
     return f"{params.get('level')}{source}: {said}"
 
 
-def _forget(receipt: asyncio.Future[object]) -> None:
+def _forget(receipt: asyncio.Future[Receipt]) -> None:
     """Nobody is answered: look at a failure, so that asyncio does not report it as never seen."""
     if not receipt.cancelled():
         receipt.exception()
@@ -204,20 +183,23 @@ async def _seen_by_splitter(progress: float, total: float | None, message: str |
 
 
 def _session_errors() -> tuple[type[Exception], ...]:
-    from mcp.shared.exceptions import MCPError
-    from pydantic import ValidationError
 
-    return MCPError, ValidationError, RuntimeError, ValueError
+    return exceptions.MCPError, ValidationError, RuntimeError, ValueError
 
 
 def _said(error: Exception) -> str:
-    from mcp.shared.exceptions import MCPError
-    from mcp.types import CONNECTION_CLOSED, REQUEST_TIMEOUT
-    from pydantic import ValidationError
 
-    if isinstance(error, MCPError) and error.code == CONNECTION_CLOSED and error.message == "Connection closed":
+    if (
+        isinstance(error, exceptions.MCPError)
+        and error.code == types.CONNECTION_CLOSED
+        and error.message == "Connection closed"
+    ):
         return "it ended before it answered; what became of the request is unknown"
-    if isinstance(error, MCPError) and error.code == REQUEST_TIMEOUT and error.message.endswith("timed out"):
+    if (
+        isinstance(error, exceptions.MCPError)
+        and error.code == types.REQUEST_TIMEOUT
+        and error.message.endswith("timed out")
+    ):
         return "it did not answer in time; what became of the request is unknown"
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_input=False)[0]
@@ -226,21 +208,22 @@ def _said(error: Exception) -> str:
     return str(error)
 
 
-async def decline_sampling(context: ClientRequestContext, params: CreateMessageRequestParams) -> ErrorData:
+async def decline_sampling(
+    context: session.ClientRequestContext, params: types.CreateMessageRequestParams
+) -> types.ErrorData:
     """No server gets inference from us."""
-    from mcp.types import INVALID_REQUEST, ErrorData
 
-    return ErrorData(code=INVALID_REQUEST, message="This host does not offer sampling")
+    return types.ErrorData(code=types.INVALID_REQUEST, message="This host does not offer sampling")
 
 
-async def decline_elicitation(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+async def decline_elicitation(
+    context: session.ClientRequestContext, params: types.ElicitRequestParams
+) -> types.ElicitResult:
     """No server asks the operator through us."""
-    from mcp.types import ElicitResult
 
-    return ElicitResult(action="decline")
+    return types.ElicitResult(action="decline")
 
 
-async def no_roots(context: ClientRequestContext) -> ListRootsResult:
-    from mcp.types import ListRootsResult
+async def no_roots(context: session.ClientRequestContext) -> types.ListRootsResult:
 
-    return ListRootsResult(roots=[])
+    return types.ListRootsResult(roots=[])

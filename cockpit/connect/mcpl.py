@@ -11,17 +11,17 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Literal
+from typing import Literal, TypeGuard
 
 from cockpit.connect.config import ServerConfig
 from cockpit.connect.faults import Faults
 from cockpit.connect.incoming import Malformed, chat, event
 from cockpit.connect.outbox import Outbox, RequestId, Wire
 from cockpit.connect.own import Own
+from cockpit.connect.policy import ServerPolicy
 from cockpit.connect.ports import Host
 from cockpit.connect.rate import Rate
 from cockpit.connect.registry import Registered, Registry
-from cockpit.connect.policy import ServerPolicy
 from cockpit.connect.requests import Answered, Requests
 from cockpit.core.inputs import Arrived, Receipt
 from cockpit.core.message import Json, Text
@@ -52,8 +52,9 @@ class McplSide:
     def __init__(
         self,
         config: ServerConfig,
-        gated: Mapping[str, str],
         host: Host,
+        *,
+        gated: Mapping[str, str],
         policy: ServerPolicy,
         outbox: Outbox,
         requests: Requests,
@@ -283,7 +284,7 @@ class McplSide:
             self._faults.add("did not open a channel", f"{ident}: {error}")
 
 
-def _is_id(ident: Json) -> bool:
+def _is_id(ident: Json) -> TypeGuard[RequestId]:
     """Whether it can be echoed: text or a finite number."""
     return isinstance(ident, str) or (
         isinstance(ident, int | float) and not isinstance(ident, bool) and math.isfinite(ident)

@@ -69,7 +69,8 @@ class Published:
 class Server(Protocol):
     """One supervised server, as the engine sees it. Calls on a server that is not online raise ConnectorError."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     async def run(self) -> None:
         """Supervise it until cancelled: start, prove, watch, start again. Ends its process on the way out."""

@@ -19,10 +19,10 @@ from pathlib import Path
 from cockpit.connect.stderr import StderrLog
 from cockpit.errors import ConnectorError
 
-_PASSED_ON = frozenset(
-    "PATH HOME LANG TZ TMPDIR USER LOGNAME SHELL TERM VIRTUAL_ENV HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY "
-    "http_proxy https_proxy all_proxy no_proxy".split()
-)
+_PASSED_ON = {
+    *("PATH", "HOME", "LANG", "TZ", "TMPDIR", "USER", "LOGNAME", "SHELL", "TERM", "VIRTUAL_ENV"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"),
+}
 _PASSED_ON_PREFIXES = ("LC_", "XDG_")
 _HIGH_WATER = 256 * 1024  # bytes of stdout that wait for their reader
 _LAST_BREATH = 0.5  # seconds for what a dead process left in its pipe, where a child of its holds that open
@@ -173,8 +173,8 @@ class Process(asyncio.SubprocessProtocol):
     # What asyncio calls.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.SubprocessTransport)
-        self._transport = transport
+        if isinstance(transport, asyncio.SubprocessTransport):
+            self._transport = transport
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd == 2:

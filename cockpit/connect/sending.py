@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cockpit.connect.config import Limits
+from cockpit.connect.config import ServerConfig
 from cockpit.connect.faults import one_line
 from cockpit.connect.mcpl import McplSide
 from cockpit.connect.own import Own
@@ -20,14 +20,14 @@ class Sender:
     """One connection's outbound half. A path that is not granted raises ConnectorError and sends nothing."""
 
     def __init__(
-        self, server: str, side: McplSide, policy: ServerPolicy, splitter: Splitter, own: Own, limits: Limits
+        self, config: ServerConfig, *, side: McplSide, policy: ServerPolicy, splitter: Splitter, own: Own
     ) -> None:
-        self._server = server
+        self._server = config.name
         self._side = side
         self._policy = policy
         self._splitter = splitter
         self._own = own
-        self._limits = limits
+        self._limits = config.limits
 
     @property
     def _requests(self) -> Requests:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, NoReturn, Self
+from typing import TYPE_CHECKING, NoReturn, Self, TypeGuard
 
+from cockpit.connect import sdk
 from cockpit.connect.faults import Faults
 from cockpit.connect.inbox import Inbox
 from cockpit.connect.lines import LineSplitter, encode, parse
@@ -23,8 +24,6 @@ from cockpit.errors import ConnectorError
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-    from mcp.shared.message import SessionMessage
-    from mcp.types import JSONRPCMessage
 
 NOT_JSON = "wrote a line that is not JSON"
 """The fault of noise on stdout, such as log lines (mcpl.md 2)."""
@@ -63,15 +62,16 @@ class Splitter:
         self._held: int | None = held
         self._initialize_id: Json = None
         self._unanswered = 0
+        self._ended = "the connection ended"
+        self._attached = asyncio.Event()
         self._answerable = asyncio.Event()
-        self._to_session: MemoryObjectSendStream[SessionMessage | Exception] | None = None
+        self._to_session: MemoryObjectSendStream[sdk.message.SessionMessage | Exception] | None = None
 
-    def streams(self) -> tuple[MemoryObjectReceiveStream[SessionMessage | Exception], SessionWriter]:
+    def streams(self) -> tuple[MemoryObjectReceiveStream[sdk.message.SessionMessage | Exception], SessionWriter]:
         """The pair for `ClientSession(*streams)`, which closes both ends that it gets."""
-        import anyio
-        from mcp.shared.message import SessionMessage
 
-        self._to_session, read = anyio.create_memory_object_stream[SessionMessage | Exception](16)
+        self._to_session, read = sdk.anyio.create_memory_object_stream[sdk.message.SessionMessage | Exception](16)
+        self._attached.set()
         return read, SessionWriter(self)
 
     def release(self) -> None:
@@ -93,7 +93,7 @@ class Splitter:
     async def drain(self) -> None:
         await self._process.drain()
 
-    async def write_for_session(self, message: JSONRPCMessage) -> None:
+    async def write_for_session(self, message: sdk.types.JSONRPCMessage) -> None:
         """Write what the session says, `initialize` with what it leaves out."""
         wire = message.model_dump(mode="json", by_alias=True, exclude_unset=True)
         if wire.get("method") == "initialize":
@@ -113,7 +113,7 @@ class Splitter:
     # Inwards.
 
     async def run(self) -> NoReturn:
-        """Read until the server ends. Raises ConnectorError: Crashed where it died, another where it broke the rules."""
+        """Read until the server ends. Raises ConnectorError: Crashed where it died."""
         splitter = LineSplitter(self._line)
         while chunk := await self._process.read():
             lines = splitter.feed(chunk)
@@ -126,7 +126,7 @@ class Splitter:
                     await self._pass_on(answer)
             await self.inbox.settle()
         fate = await self._process.fate()
-        self.requests.close(str(fate))
+        self._ended = str(fate)
         try:
             async with asyncio.timeout(_DRAINING):
                 await self.inbox.dealt_with()
@@ -174,44 +174,41 @@ class Splitter:
         return message
 
     async def _pass_on(self, message: Wire) -> None:
-        """Give the session one message. Waits while it has too many of the server's requests to answer."""
-        from mcp.shared.message import SessionMessage
-
-        if self._to_session is None:
+        """Give the session one message. Waits until there is one, and while it has too many requests to answer."""
+        await self._attached.wait()
+        ident = message.get("id")
+        if self._to_session is None or not _is_plain_id(ident):
             return
         if "method" in message:
             while self._unanswered >= _MOST_UNANSWERED:
                 self._answerable.clear()
                 await self._answerable.wait()
             self._unanswered += 1
-        await self._to_session.send(SessionMessage(self._typed(message)))
+        await self._to_session.send(sdk.message.SessionMessage(self._typed(message, ident)))
 
-    def _typed(self, message: Wire) -> JSONRPCMessage:
-        from mcp.types import ErrorData, JSONRPCError, JSONRPCRequest, JSONRPCResponse
-
-        ident = message["id"]
-        assert isinstance(ident, str | int)
+    def _typed(self, message: Wire, ident: str | int) -> sdk.types.JSONRPCMessage:
         params, error = message.get("params"), message.get("error")
         if "method" in message:
             given = dict(params) if isinstance(params, Mapping) else None
-            return JSONRPCRequest(jsonrpc="2.0", id=ident, method=str(message["method"]), params=given)
+            return sdk.types.JSONRPCRequest(jsonrpc="2.0", id=ident, method=str(message["method"]), params=given)
         if isinstance(error, Mapping) or "result" not in message:
             refused = refusal(error if isinstance(error, Mapping) else {"message": "answered without a result"})
-            return JSONRPCError(jsonrpc="2.0", id=ident, error=ErrorData(code=refused.code, message=str(refused)))
+            said = sdk.types.ErrorData(code=refused.code, message=str(refused))
+            return sdk.types.JSONRPCError(jsonrpc="2.0", id=ident, error=said)
         result = dict(as_object(message["result"]))
         if ident == self._initialize_id and isinstance(capabilities := result.get("capabilities"), Mapping):
             # What is experimental is ours to read, and may have any shape.
             result["capabilities"] = {k: v for k, v in capabilities.items() if k != "experimental"}
-        return JSONRPCResponse(jsonrpc="2.0", id=ident, result=result)
+        return sdk.types.JSONRPCResponse(jsonrpc="2.0", id=ident, result=result)
 
     def close(self) -> None:
         """The connection is over: nobody waits for an answer, and the session's end is closed."""
-        self.requests.close("the connection ended")
+        self.requests.close(self._ended)
         if self._to_session is not None:
             self._to_session.close()
 
 
-def _is_plain_id(ident: Json) -> bool:
+def _is_plain_id(ident: Json) -> TypeGuard[str | int]:
     """Whether the SDK takes it as an id."""
     return isinstance(ident, str | int) and not isinstance(ident, bool)
 
@@ -222,7 +219,7 @@ class SessionWriter:
     def __init__(self, splitter: Splitter) -> None:
         self._splitter = splitter
 
-    async def send(self, item: SessionMessage, /) -> None:
+    async def send(self, item: sdk.message.SessionMessage, /) -> None:
         await self._splitter.write_for_session(item.message)
 
     async def aclose(self) -> None:

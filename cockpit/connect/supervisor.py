@@ -14,7 +14,6 @@ from random import random
 
 from cockpit.connect.config import Clock, ServerConfig
 from cockpit.connect.connection import Connection
-from cockpit.connect.faults import Secrets, one_line
 from cockpit.connect.own import Own
 from cockpit.connect.ports import Called, Host, Published
 from cockpit.connect.process import Crashed
@@ -47,14 +46,21 @@ def supervise(
 
     logs: the directory of its stderr log, NAME.log. killed: it starts as the operator left it (M-13).
     chance: numbers in [0, 1), for the jitter."""
-    return SupervisedServer(config, host, logs, clock, killed, chance)
+    return SupervisedServer(config, host, logs=logs, clock=clock, killed=killed, chance=chance)
 
 
 class SupervisedServer:
     """One server over all its connections. Calls while it is not online raise ConnectorError."""
 
     def __init__(
-        self, config: ServerConfig, host: Host, logs: Path, clock: Clock, killed: bool, chance: Callable[[], float]
+        self,
+        config: ServerConfig,
+        host: Host,
+        *,
+        logs: Path,
+        clock: Clock,
+        killed: bool,
+        chance: Callable[[], float],
     ) -> None:
         self.name = config.name
         self._config = config
@@ -63,7 +69,6 @@ class SupervisedServer:
         self._clock = clock
         self._chance = chance
         self._own = Own(clock.elapsed)
-        self._secrets = Secrets(config.env.items())
         self._down = killed
         self._running = False
         self._asked = asyncio.Event()
@@ -184,7 +189,7 @@ class SupervisedServer:
         """Seconds until the next try: between 5 and 10, doubling at each failure in a row, at most five minutes."""
         if self._online_since is not None and self._clock.elapsed() - self._online_since >= _PROVEN:
             self._failures = 0
-        longest = min(_LONGEST_PAUSE, 2 * _SHORTEST_PAUSE * 2**self._failures)
+        longest = min(_LONGEST_PAUSE, 2 * _SHORTEST_PAUSE * 2.0**self._failures)
         self._failures = min(self._failures + 1, 16)
         return longest / 2 + longest / 2 * self._chance()
 
@@ -199,7 +204,7 @@ class SupervisedServer:
 async def _ending(connection: Connection) -> _End:
     try:
         await connection.run()
-    except Exception as error:  # the boundary: nothing a server does goes beyond its task
+    except Exception as error:  # noqa: BLE001 - the boundary: nothing a server does goes beyond its task
         cause = _cause(error)
         return _End(connection.faults.line(str(cause) or type(cause).__name__), isinstance(cause, Crashed))
 

@@ -23,7 +23,7 @@ def expand(given: Json) -> tuple[str, ...]:
     if not isinstance(given, list):
         return ()
     found = dict.fromkeys(
-        tag for tag in given[:_MOST_TAGS] if isinstance(tag, str) and 0 < tag.find(":") and len(tag) <= _LONGEST_TAG
+        tag for tag in given[:_MOST_TAGS] if isinstance(tag, str) and tag.find(":") > 0 and len(tag) <= _LONGEST_TAG
     )
     for tag in tuple(found):
         for implied in _IMPLIED.get(tag, ()):

@@ -108,6 +108,12 @@ class Engine:
         busy = any(agent.busy for agent in self.agents.values())
         return not (busy or windows or self.ledger.waiting or self.outbox.waiting)
 
+    @property
+    def errands(self) -> int:
+        """Short tasks under way: wishes, processes ending, an anchor being moved."""
+        lasting = ("timers", "rows", "server:", "outbox:", "agent:")
+        return sum(not task.get_name().startswith(lasting) for task in self._tasks)
+
     async def ask(self, text: str, agent: str | None = None) -> str:
         """Ignition: stored at once, and a turn is owed; during a turn it shows at the next boundary (M-7)."""
         name = agent or self.policy.primary

@@ -14,7 +14,7 @@ _KEY_COLUMN = 12
 
 def help_sheet(scope: Scope) -> Sheet:
     """Help as `?` shows it in a pane: that pane's keys first."""
-    scopes: list[Scope] = [scope, *([] if scope in {"composer", "move"} else ["move"]), "anywhere"]
+    scopes: list[Scope] = [scope, "anywhere"] if scope in {"composer", "move"} else [scope, "move", "anywhere"]
     scopes += [other for other in SCOPES if other not in scopes and other != "search"]
     items: list[Item] = []
     for place in dict.fromkeys(scopes):
