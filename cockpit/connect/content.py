@@ -34,17 +34,19 @@ class _Budget:
         self._media = limits.media
 
     def take(self, block: Json) -> Sequence[Text | Media]:
+        if isinstance(block, str):
+            return self._texts(block)
+        if not isinstance(block, Mapping):
+            return (Media("unknown"),)
         match block:
             case {"type": "text", "text": str(text)}:
                 return self._texts(text)
             case {"type": "resource", "resource": Mapping() as inner}:
                 return self._resource(inner)
-            case {"type": str(kind), "data": str(data), **rest}:
-                return (self._inline(kind, rest.get("mimeType"), data, _name(rest)),)
-            case {"type": str(kind), **rest}:
-                return (Media(kind[:_LONGEST_NAME], _text(rest.get("mimeType")), names=_name(rest)),)
-            case str(text):
-                return self._texts(text)
+            case {"type": str(kind), "data": str(data)}:
+                return (self._inline(kind, block.get("mimeType"), data, _name(block)),)
+            case {"type": str(kind)}:
+                return (Media(kind[:_LONGEST_NAME], _text(block.get("mimeType")), names=_name(block)),)
             case _:
                 return (Media("unknown"),)
 

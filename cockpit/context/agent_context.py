@@ -201,6 +201,7 @@ class AgentContext:
         given = Material(
             units=laid.units,
             waiting=laid.waiting,
+            fresh=laid.fresh,
             bottom=self._window.bottom,
             anchor=self.anchor,
             usable=self._usable(before),

@@ -28,10 +28,12 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Laid:
-    """units in reading order; waiting: the sequences of notices that the running turn holds back."""
+    """units in reading order. Sequences of the host's notices: waiting, those that the running turn holds back, and
+    fresh, those in the units that no request has held yet."""
 
     units: tuple[Unit, ...]
     waiting: tuple[int, ...] = ()
+    fresh: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)
@@ -62,7 +64,7 @@ def lay_out(parts: Sequence[Part], sent: Iterable[Sent], began: int | None, *, p
         if made := _made(step):
             units.append(made)
     units.extend(groups[-1])
-    return Laid(tuple(units), tuple(waiting))
+    return Laid(tuple(units), tuple(waiting), tuple(unit.sequence for unit in groups[-1] if unit.framed))
 
 
 def _steps(parts: Iterable[Part], sent: Iterable[Sent]) -> list[_Step]:

@@ -19,8 +19,7 @@ from cockpit.core.message import Json
 class Anchor:
     """Where a window begins: all that stands at or after `sequence`, and the few that are `pinned`.
 
-    pinned: sequences below it whose place is behind it all the same, because a running turn held them back when the
-    anchor jumped. images: images of messages below this sequence are placeholders (V-10).
+    pinned: sequences below it that no request had held when the anchor moved past them. images: images of messages below this sequence are placeholders (V-10).
     """
 
     sequence: int = 0
@@ -44,11 +43,13 @@ def read_anchor(value: Json) -> Anchor:
 class Material:
     """What a strategy is given. units: the window in reading order. bottom: all that the view holds from this
     sequence on is there; it is above the anchor where more stands there than any budget could take.
-    waiting: sequences of notices held back by the running turn. usable: tokens that messages may take, as the
+    waiting and fresh: sequences of the host's notices that no request has held, because a running turn holds them
+    back or because they are new; the fresh ones are in the units. usable: tokens that messages may take, as the
     provider counts; calibrated turns estimates into those."""
 
     units: tuple[Unit, ...]
     waiting: tuple[int, ...]
+    fresh: tuple[int, ...]
     bottom: int
     anchor: Anchor
     usable: int

@@ -6,6 +6,7 @@ full, then jumps so far that it can stay for long, and images turn into placehol
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 
 from cockpit.context.images import IMAGES, ImagePolicy
@@ -40,34 +41,46 @@ class WindowedPassthrough:
         )
 
     def _jump(self, given: Material) -> Plan:
-        units, images = given.units, self._live_from(given)
-        first = self._first(given, images)
-        if not first and given.whole and len(units) > 1:
-            first = 1  # only images overflowed: the anchor moves all the same, for it alone may change what was sent
-        kept = units[first:]
-        dropped = max((unit.last for unit in units[:first]), default=0)
-        below = max(dropped, given.anchor.sequence - 1, given.bottom - 1)
-        late = [unit.sequence for unit in kept if unit.sequence <= below]
-        pinned = sorted({*late, *(one for one in given.waiting if one <= below)})
-        return Plan(kept, Anchor(below + 1, tuple(pinned), images))
+        images, newest = self._live_from(given), given.units[-1]
+        self._check(given, newest, images)
+        saved = {newest.sequence, *given.fresh}
+        if given.calibrated(size(_among(given.units, saved), images)) > given.usable:
+            saved = {newest.sequence}
+        cut = max(self._cut(given, saved, images), given.bottom)
+        if cut <= given.anchor.sequence and len(given.units) > 1:
+            # Only images overflowed. The anchor moves all the same, for a jump alone may change what was sent.
+            cut = sorted(unit.sequence for unit in given.units)[1]
+        pinned = tuple(sorted(one for one in {*saved, *given.waiting} if one < cut))
+        kept = tuple(unit for unit in given.units if unit.sequence >= cut or unit.sequence in pinned)
+        return Plan(kept, Anchor(cut, pinned, images))
 
-    def _first(self, given: Material, images: int) -> int:
-        """The index of the first unit that stays: as many of the newest as fit the fraction, and at least one."""
-        goal = int(given.usable * self.fraction)
-        newest = given.calibrated(weight(given.units[-1], images))
-        if newest > given.usable:
-            reference = str(given.units[-1].last)
+    def _check(self, given: Material, newest: Unit, images: int) -> None:
+        tokens = given.calibrated(weight(newest, images))
+        if tokens > given.usable:
+            reference = str(newest.last)
             raise OverBudgetError(
-                f"message {reference} alone takes about {newest} tokens, and messages may take {given.usable}",
+                f"message {reference} alone takes about {tokens} tokens, and messages may take {given.usable}",
                 message_id=reference,
             )
-        total, first = 0, len(given.units)
-        for unit in reversed(given.units):
-            total += weight(unit, images)
-            if given.calibrated(total) > goal and first < len(given.units):
+
+    def _cut(self, given: Material, saved: Set[int], images: int) -> int:
+        """The lowest sequence from which on all units, and the saved ones, fit the fraction. It stands between no
+        call and its result, for which the window may become larger than that, within the budget; where even so
+        nothing else fits, results go without their call."""
+        goal = int(given.usable * self.fraction)
+        total = size(_among(given.units, saved), images)
+        between = _between_calls(given.units)
+        whole = split = None
+        for unit in sorted(given.units, key=_sequence, reverse=True):
+            total += 0 if unit.sequence in saved else weight(unit, images)
+            taken = given.calibrated(total)
+            if taken > given.usable or (taken > goal and whole is not None):
                 break
-            first -= 1
-        return first
+            if unit.sequence not in between:
+                whole = unit.sequence
+            elif taken <= goal:
+                split = unit.sequence
+        return whole or split or max(unit.last for unit in given.units) + 1
 
     def _live_from(self, given: Material) -> int:
         """The sequence from which images stay live: the policy's newest, or those of the newest message that has
@@ -82,6 +95,26 @@ class WindowedPassthrough:
                 return unit.sequence + 1
             most, room = self.images.keep, self.images.digits // 2
         return given.anchor.images
+
+
+def _among(units: Iterable[Unit], sequences: Set[int]) -> tuple[Unit, ...]:
+    return tuple(unit for unit in units if unit.sequence in sequences)
+
+
+def _between_calls(units: Iterable[Unit]) -> set[int]:
+    """The sequences of what came between a call and its result."""
+    found: set[int] = set()
+    reach = 0
+    for unit in sorted(units, key=_sequence):
+        if unit.sequence <= reach:
+            found.add(unit.sequence)
+        if unit.asked:
+            reach = max(reach, unit.last)
+    return found
+
+
+def _sequence(unit: Unit) -> int:
+    return unit.sequence
 
 
 def weight(unit: Unit, images: int) -> int:

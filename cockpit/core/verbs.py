@@ -131,7 +131,11 @@ def nearest(word: str, known: Iterable[str], most: int = 3) -> tuple[str, ...]:
 
 def parse(line: str) -> Command:
     """Read one line. Raises VerbError: `unknown_verb`, `missing_value` or `bad_value`, and nothing else happens."""
-    words = _words(line.strip().removeprefix(":").strip())
+    text = line.strip().removeprefix(":").strip()
+    spoken = _spoken(text)
+    if spoken is not None:
+        return Command(spoken[0], line, None, {spoken[1].name: spoken[2]})
+    words = _words(text)
     if not words:
         raise VerbError("missing_value", "an empty line names no verb", "go=VERB target=TARGET")
     verb, rest = _verb(words)
@@ -157,6 +161,17 @@ def parse(line: str) -> Command:
             values[param.name] = _value(verb, param, text)
     target = given.get("target")
     return Command(verb, line, None if target is None else target.strip(), values)
+
+
+def _spoken(line: str) -> tuple[Verb, Param, str] | None:
+    """The short form of a verb that says something (`ask WORDS`): the words just as they stand, quotes and all."""
+    word, _, rest = line.partition(" ")
+    verb = BY_NAME.get(word.lower().removeprefix("go="))
+    text = None if verb is None else next((each for each in verb.params if each.kind == "text" and each.required), None)
+    if verb is None or text is None or not rest.strip() or verb.param("target") is not None:
+        return None
+    name = rest.lstrip().partition("=")[0].lower()
+    return None if verb.param(name) is not None else (verb, text, rest.strip())
 
 
 def _verb(words: list[tuple[str, bool]]) -> tuple[Verb, list[tuple[str, bool]]]:

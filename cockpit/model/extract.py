@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from math import log2, sqrt
 
 from cockpit.core.notices import count
@@ -23,10 +23,11 @@ LIMIT = 900
 
 HONEST = "Extracted by rule, not judged."
 
-_SENTENCE = re.compile(r"\S.*?(?:[.!?…]+[\"'”’»)\]]*(?=\s|$)|[。！？]+|$)")
+# Where a sentence ends. A run of stops is tried once, from its start: a flood of them must not cost its square.
+_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s|$)|(?<![。！？])[。！？]++")
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _QUESTION = re.compile(r"[?？][\"'”’»)\]]*$")
-_STOP = frozenset(
+STOP_WORDS = frozenset(
     re.findall(
         r"\S+",
         "a about after all also am an and any are as at be been but by can could did do does done for from get go "
@@ -36,6 +37,8 @@ _STOP = frozenset(
         "where which who why will with would yes yet you your it's that's i'm don't can't",
     )
 )
+"""Words that carry nothing new wherever they stand."""
+
 _NAME_ROOM = 40
 _QUOTED_LENGTH = 240
 _LISTED_AUTHORS = 4
@@ -90,11 +93,12 @@ def report(look: Look, limit: int = LIMIT) -> str:
 
 def sentences(message: Heard, index: int = 0) -> list[Sentence]:
     """The sentences of one message, each as it stands there; a line's end ends a sentence too."""
-    return [
-        Sentence(message.author, found.group().rstrip(), index)
-        for line in message.text.split("\n")
-        for found in _SENTENCE.finditer(line)
-    ]
+    found: list[Sentence] = []
+    for line in message.text.split("\n"):
+        ends = [end.end() for end in _END.finditer(line)]
+        parts = (line[start:end].strip() for start, end in pairwise([0, *ends, len(line)]))
+        found.extend(Sentence(message.author, part, index) for part in parts if part)
+    return found
 
 
 def addressed(message: Heard, name: str) -> bool:
@@ -148,7 +152,7 @@ def _weights(look: Look) -> dict[str, float]:
 def _terms(text: str, name: str) -> list[str]:
     own = name.casefold()
     words = (found.group().casefold() for found in _WORD.finditer(text))
-    return [word for word in words if word != own and word not in _STOP and (len(word) > 2 or word.isdigit())]
+    return [word for word in words if word != own and word not in STOP_WORDS and (len(word) > 2 or word.isdigit())]
 
 
 def _all(look: Look) -> Iterable[tuple[int, Sentence]]:

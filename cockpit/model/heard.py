@@ -23,7 +23,7 @@ _OPENING = re.compile(
 )
 _USED = re.compile(r"(.{1,80}?) used ([A-Za-z0-9_-]{1,64})")
 _VOICED = re.compile(r"([^\n:]{1,80}): ")
-_TRUNCATED = re.compile(r"\s*\[truncated — original was \d+ tokens\]$")
+_TRUNCATED = re.compile(r"\[truncated — original was \d+ tokens\]\Z")
 
 _HOST_TOOLS = frozenset(
     re.findall(
@@ -131,7 +131,8 @@ def _read_text(text: str, voices: frozenset[str], request: Request) -> Iterator[
         if header:
             end = _while(lines, at + 1, lambda more: more.startswith("  "))
             said = "\n".join([header[4], *(more[2:] for more in lines[at + 1 : end])])
-            yield Heard(header[1], header[2], header[3], _TRUNCATED.sub("", said))
+            mark = _TRUNCATED.search(said)
+            yield Heard(header[1], header[2], header[3], said[: mark.start()].rstrip() if mark else said)
         elif _NOTICE.fullmatch(line):
             end, item = _framed(lines, at)
             yield item

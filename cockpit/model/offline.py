@@ -19,6 +19,7 @@ from cockpit.model.answering import answer
 from cockpit.model.draft import Draft
 from cockpit.model.watching import SUMMARY, watch
 
+_LONG = 50_000  # characters
 _PIECE = re.compile(r"\S+\s*|\s+")
 
 
@@ -27,7 +28,9 @@ class OfflineModel:
 
     async def stream(self, request: Request) -> AsyncIterator[Chunk]:
         """Answer `request` a word at a time. Never raises; cancelling it between two words is safe."""
-        draft = draft_for(request)
+        size = _size(request)
+        # A full window takes half a second of plain computing: in a thread, the screen goes on being painted.
+        draft = await asyncio.to_thread(draft_for, request) if size > _LONG else draft_for(request)
         for word in _PIECE.findall(draft.text):
             yield TextDelta(word)
             await asyncio.sleep(0)
@@ -38,7 +41,7 @@ class OfflineModel:
                 yield ToolInputDelta(use.name, use.id, word)
                 await asyncio.sleep(0)
         blocks: tuple[Block, ...] = (*((Text(draft.text),) if draft.text else ()), *uses)
-        usage = Usage(input=_tokens(_size(request)), output=_tokens(sum(map(_block_size, blocks))))
+        usage = Usage(input=_tokens(size), output=_tokens(sum(map(_block_size, blocks))))
         yield Completed(blocks, "tool_use" if uses else "end_turn", usage)
 
     async def aclose(self) -> None:

@@ -14,7 +14,7 @@ from typing import Literal
 
 from cockpit.core.request import Request
 from cockpit.model.draft import Call, Draft
-from cockpit.model.extract import LIMIT, Look, Sentence, addressed, report, sentences
+from cockpit.model.extract import LIMIT, STOP_WORDS, Look, Sentence, addressed, report, sentences
 from cockpit.model.heard import Answered, Heard, Item, Notice, Own, Told, Voice, quote_of, read
 
 SUMMARY, CANCEL, END = "deliver_summary", "cancel_tuneout", "end_turn"
@@ -31,6 +31,7 @@ _URGENT = re.compile(
     re.IGNORECASE,
 )
 _MENTION = re.compile(r"@([\w-]{1,40})")
+_OPENING = re.compile(r"^\s*([\w-]{1,40})\s*[:,]")
 _EVERYBODY = frozenset({"here", "everyone", "all", "channel"})
 
 
@@ -124,20 +125,27 @@ def _look(trigger: Trigger, items: Sequence[Item], seen: _Seen, request: Request
 
 def _reader(spoken: Sequence[Heard], items: Sequence[Item], request: Request, *, woken: bool) -> str:
     """How the channel addresses the reader: a mentioned name that belongs to an agent in the log, or else that the
-    system prompt tells. A wake says that somebody addressed the reader, so then the name mentioned most will do.
-    Empty where none of that holds: better no question than another's."""
-    mentions: Counter[str] = Counter(
-        name.casefold()
-        for message in spoken
-        for name in _MENTION.findall(message.text)
-        if name.casefold() not in _EVERYBODY
-    )
+    system prompt tells. A wake says that somebody addressed the reader, so then the name mentioned most will do, or
+    one that begins a line. Empty where none of that holds: better no question than another's."""
     told: set[str] = set(re.findall(r"[\w-]+", "\n".join(part.text for part in request.system).casefold()))
     voices = {item.name.casefold() for item in items if isinstance(item, Voice)}
-    ranked = sorted(mentions, key=lambda name: (name not in voices, name not in told, -mentions[name], name))
-    if ranked and (woken or ranked[0] in voices | told):
-        return ranked[0]
-    return next(iter(sorted(voices & told)), "")
+    mentions = Counter(name for message in spoken for name in _found(_MENTION, message.text) - _EVERYBODY)
+    openings = Counter(name for message in spoken for name in _found(_OPENING, message.text) - STOP_WORDS)
+
+    def ranked(names: Counter[str]) -> list[str]:
+        return sorted(names, key=lambda name: (name not in voices, name not in told, -names[name], name))
+
+    for name in ranked(mentions):
+        if woken or name in voices | told:
+            return name
+    for name in ranked(openings):
+        if name in voices or (woken and name in told):
+            return name
+    return ""
+
+
+def _found(pattern: re.Pattern[str], text: str) -> set[str]:
+    return {found.group(1).casefold() for found in pattern.finditer(text)}
 
 
 def _alarm(look: Look) -> Sentence | None:

@@ -13,10 +13,17 @@ from cockpit.ui.theme import Theme
 
 
 class LookApp(App[int], inherit_bindings=False):
-    """An app that widgets can ask how things look and what time it is. `now`: seconds since 1970."""
+    """An app that widgets can ask how things look and what time it is.
+
+    now: seconds since 1970. elapsed: seconds on a clock that only goes forward.
+    """
 
     look: Theme
     now: Callable[[], float]
+    elapsed: Callable[[], float]
+
+    def called(self, need: int) -> None:
+        """So many messages need someone; whoever owns the terminal may tell."""
 
 
 def app_of(widget: Widget) -> LookApp:

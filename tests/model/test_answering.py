@@ -12,7 +12,11 @@ from cockpit.model.answering import HONEST, answer
 from cockpit.model.calls import asked_calls
 from cockpit.model.draft import Call
 
-STATUS = Tool("git__git_status", "", {"type": "object", "properties": {"repo_path": {"type": "string"}}, "required": ["repo_path"]})  # fmt: skip
+STATUS = Tool(
+    "git__git_status",
+    "",
+    {"type": "object", "properties": {"repo_path": {"type": "string"}}, "required": ["repo_path"]},
+)
 LOG = Tool(
     "git__git_log",
     "",

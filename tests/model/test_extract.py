@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -145,3 +146,18 @@ def test_a_flood_of_long_messages_still_gives_a_compact_report() -> None:
     told = report(Look("disc:noisy", flood, name="scout"))
     assert len(told) <= LIMIT + 100
     assert "You were asked 900 times" in told
+
+
+HOSTILE = {
+    "stops": "!" * 40_000 + "x",
+    "blanks": " " * 40_000 + "x",
+    "closings": "?)" * 20_000 + "x",
+    "letters": "a." * 20_000,
+    "quotes": '."' * 20_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_message_costs_no_more_than_its_length(name: str) -> None:  # R-3: within the test's own timeout
+    look = Look("c", tuple(said("eve", HOSTILE[name]) for _ in range(20)), name="scout")
+    assert len(report(look)) <= LIMIT + 100

@@ -117,6 +117,10 @@ class Acts:
         """Look at a channel's backlog."""
         self._stage.work(self._peek(target), "peek")
 
+    def why(self, message: str) -> None:
+        """Ask why a message was or was not heard."""
+        self.say_line(lines.verb_line(BY_NAME["why"], message=message))
+
     def quit(self) -> None:
         """End, asking first where a turn is running."""
         running = self._stage.standing.running

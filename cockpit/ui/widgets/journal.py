@@ -132,6 +132,18 @@ class Journal(VerticalScroll, can_focus=True, inherit_bindings=False):
         self.anchor()
         self._shifted()
 
+    def find(self, words: str) -> bool:
+        """Show the newest entry above the current one that holds `words`, going round; whether there was one."""
+        entries = list(self.entries)
+        here = entries.index(self.current) if self.current in entries else len(entries)
+        order = [*range(here - 1, -1, -1), *range(len(entries) - 1, here - 1, -1)]
+        found = next((entries[n] for n in order if words.casefold() in entries[n].text.casefold()), None)
+        if found is None:
+            return False
+        bottom = found.virtual_region.bottom - self.size.height
+        self.scroll_to(y=max(0, bottom), animate=False)
+        return True
+
     def hold(self) -> None:
         """Stay where it is, even at the end."""
         self.frozen = True

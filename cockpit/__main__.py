@@ -1,0 +1,5 @@
+"""`python -m cockpit` is the `cockpit` command."""
+
+from cockpit.cli import main
+
+main()

@@ -1,0 +1,74 @@
+"""The Textual app: theme, clock, terminal title, and the main screen over a link. Wiring only."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from cockpit.core.events import Link
+from cockpit.ui.look import LookApp
+from cockpit.ui.screens.main import MainScreen
+from cockpit.ui.theme import ascii_wanted, load, names
+
+MONO = "mono"
+"""The theme that NO_COLOR takes, whatever was asked for."""
+
+
+class CockpitApp(LookApp, inherit_bindings=False):
+    """The screen of one cockpit. now: seconds since 1970; elapsed: seconds on a clock that only goes forward.
+
+    first_frame is called once the first frame is out. `return_value` is the exit code.
+    """
+
+    TITLE = "cockpit"
+    ENABLE_COMMAND_PALETTE = False
+
+    def __init__(
+        self,
+        link: Link,
+        *,
+        theme: str,
+        themes: Path,
+        read_only: bool = False,
+        first_frame: Callable[[], None] = lambda: None,
+        now: Callable[[], float] = time.time,
+        elapsed: Callable[[], float] = time.monotonic,
+    ) -> None:
+        plain = "NO_COLOR" in os.environ and os.environ["NO_COLOR"] != ""
+        self.look = load(MONO if plain else theme, themes, ascii_only=ascii_wanted())
+        super().__init__(ansi_color=True if self.look.plain else None)
+        self.now = now
+        self.elapsed = elapsed
+        self._themes = themes
+        self._called = -1
+        self._main = MainScreen(link, read_only=read_only, first_frame=first_frame)
+        self.register_theme(self.look.textual())
+        self.theme = self.look.name
+
+    def on_mount(self) -> None:
+        self.push_screen(self._main)
+
+    @property
+    def main(self) -> MainScreen:
+        """The main screen."""
+        return self._main
+
+    def called(self, need: int) -> None:
+        """Put the count of those who need someone into the terminal's title, where it changed."""
+        if need == self._called or self._driver is None or self.is_headless:
+            return
+        self._called = need
+        self._driver.write(f"\x1b]2;cockpit{f' ({need})' if need else ''}\x07")
+
+    def themes_known(self) -> tuple[str, ...]:
+        """The themes that `retheme` takes."""
+        return names(self._themes)
+
+    def retheme(self, name: str) -> None:
+        """Change the theme while running. Raises UsageError."""
+        self.look = load(name, self._themes, ascii_only=self.look.ascii)
+        self.register_theme(self.look.textual())
+        self.theme = self.look.name
+        self._main.panes.channels.restyle()

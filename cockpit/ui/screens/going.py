@@ -1,0 +1,301 @@
+"""Going about the screen: focus, zoom, filter and search, back one step, hold, copy. It knows no link and no event."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.message import Message
+from textual.screen import Screen
+
+from cockpit.core.target import Target
+from cockpit.ui.keys import Scope, bindings, of_scope
+from cockpit.ui.lines import KEYED, chosen, is_verb
+from cockpit.ui.log import Log
+from cockpit.ui.look import app_of
+from cockpit.ui.screens.help import help_sheet
+from cockpit.ui.screens.sheet import Sheet
+from cockpit.ui.shape import PANES, Pane
+from cockpit.ui.text import Safe, line, own
+from cockpit.ui.theme import Role
+from cockpit.ui.widgets.channels import Channels
+from cockpit.ui.widgets.composer import Composer
+from cockpit.ui.widgets.foot import AnswerLine, Legend
+from cockpit.ui.widgets.headline import Headline
+from cockpit.ui.widgets.journal import Journal
+from cockpit.ui.widgets.panes import Panes
+from cockpit.ui.widgets.prompt import Prompt, Sentence
+from cockpit.ui.widgets.search import Search
+
+TWICE = 0.8
+"""Seconds within which a second Esc interrupts the turn."""
+
+QUITS = 2.0
+"""Seconds within which a second Ctrl-C quits (cockpit.md, Screen)."""
+
+_SCOPES: dict[Pane, Scope] = {"channels": "table", "reports": "reports", "talk": "resident"}
+
+
+class Going(Screen[None], inherit_bindings=False):
+    """Panes, composer and the lines around them, and every key that only moves between them."""
+
+    BINDINGS = bindings("anywhere")
+    AUTO_FOCUS = ""
+    DEFAULT_CSS = """
+    Going { background: $background; layout: vertical; }
+    Going #line { height: 1; width: 1fr; background: $background; }
+    Going Search { display: none; }
+    Going.-searching Search { display: block; }
+    Going.-searching Composer { display: none; }
+    Going.-sentence > * { display: none; }
+    Going.-sentence > Sentence { display: block; }
+    """
+
+    class Interrupted(Message):
+        """Esc twice: the running turn is to stop."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.log_page = Log()
+        self.zoomed = False
+        self._escaped = self._stopped = float("-inf")
+
+    def compose(self) -> ComposeResult:
+        yield Headline()
+        yield Panes()
+        yield AnswerLine()
+        with Horizontal(id="line"):
+            yield Prompt()
+            yield Composer(self.targets_known)
+            yield Search()
+        yield Legend()
+        yield Sentence()
+
+    def on_mount(self) -> None:
+        self.panes.focus_pane("channels")
+
+    # parts
+
+    @property
+    def panes(self) -> Panes:
+        return self.query_one(Panes)
+
+    @property
+    def composer(self) -> Composer:
+        return self.query_one(Composer)
+
+    def targets_known(self) -> Sequence[Target]:
+        """What completion may offer."""
+        return ()
+
+    def say(self, text: Safe, role: Role = "dim") -> None:
+        """Show one answer, and keep it in the log."""
+        if text:
+            self.log_page.add(app_of(self).now(), text, role)
+        self.query_one(AnswerLine).say(text, role)
+
+    # focus
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._arrange()
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        self._lit()
+
+    def on_descendant_blur(self, event: events.DescendantBlur) -> None:
+        self._lit()
+
+    def action_pane(self, by: int) -> None:
+        """Through the panes and the composer, round and round."""
+        stops: list[Pane | None] = [*PANES, None]
+        here = stops.index(self._focused_pane)
+        target = stops[(here + by) % len(stops)]
+        if target is None:
+            self.composer.focus()
+        else:
+            self.panes.focus_pane(target)
+
+    def action_zoom(self) -> None:
+        self.zoomed = not self.zoomed
+        self._arrange()
+
+    def action_compose(self, text: str) -> None:
+        self.compose_line(text or self.composer.value)
+
+    def compose_line(self, text: str) -> None:
+        """Go to the composer with `text` on it."""
+        self.composer.put(text)
+        self.composer.focus()
+
+    def action_help(self) -> None:
+        pane = self._focused_pane
+        self.app.push_screen(help_sheet("composer" if pane is None else _SCOPES[pane]))
+
+    def action_log(self) -> None:
+        self.app.push_screen(Sheet(own("log"), tuple(self.log_page.items())))
+
+    def action_hold(self) -> None:
+        """Hold both streams, or let them go to their ends."""
+        journals = [self.panes.reports, self.panes.talk]
+        holding = not any(journal.frozen for journal in journals)
+        for journal in journals:
+            if holding:
+                journal.hold()
+            else:
+                journal.follow()
+        self.holding(holding)
+
+    def holding(self, holding: bool) -> None:
+        """The streams were held, or let go."""
+
+    def action_copy(self) -> None:
+        """Copy what the focus is on: the target of the row, or the text of the entry."""
+        pane = self._focused_pane
+        journal = None if pane is None else self.panes.journal(pane)
+        if journal is not None:
+            text = journal.current.raw if journal.current is not None else ""
+        else:
+            text = self.panes.channels.cursor or ""
+        if text:
+            self.app.copy_to_clipboard(text)
+            self.say(own(f"copied {len(text)} characters to the terminal's clipboard (OSC 52)"), "ok")
+
+    def action_suspend(self) -> None:
+        self.app.action_suspend_process()
+
+    # back, and out
+
+    def action_back(self) -> None:
+        """Back one step; twice in a moment, the running turn is to stop."""
+        elapsed = app_of(self).elapsed()
+        twice, self._escaped = elapsed - self._escaped <= TWICE, elapsed
+        channels = self.panes.channels
+        if twice:
+            self._escaped = float("-inf")
+            self.post_message(self.Interrupted())
+        elif self._focused_pane is None:
+            self.panes.focus_pane(self.panes.pane)
+        elif channels.board.filter:
+            self._filter("")
+        elif channels.unmark():
+            pass
+        elif self.zoomed:
+            self.action_zoom()
+        else:
+            self.panes.focus_pane("channels")
+
+    def on_composer_left(self, message: Composer.Left) -> None:
+        if message.forward:
+            self.action_pane(1)
+        else:
+            self.action_back()
+
+    def action_interrupt(self) -> None:
+        """Clear the composer, and with nothing to clear quit at the second time within 2 s."""
+        elapsed = app_of(self).elapsed()
+        if self.composer.value:
+            self.composer.remember(self.composer.value)
+            self.composer.put("")
+            self._stopped = float("-inf")
+        elif elapsed - self._stopped <= QUITS:
+            self.leave(130)
+        else:
+            self._stopped = elapsed
+            self.say(own("Ctrl-C again within 2 s quits"), "warn")
+
+    def leave(self, code: int) -> None:
+        """End the screen with an exit code."""
+        self.app.exit(code, return_code=code)
+
+    # filter and search
+
+    def action_search(self) -> None:
+        search = self.query_one(Search)
+        self.add_class("-searching")
+        search.put(self.panes.channels.board.filter if self.panes.pane == "channels" else "")
+        search.focus()
+
+    def on_search_written(self, message: Search.Written) -> None:
+        if not self.has_class("-searching"):
+            return
+        if self.panes.pane == "channels":
+            self._filter(message.text)
+        else:
+            self._find(message.text)
+        if message.done:
+            self.remove_class("-searching")
+            self.panes.focus_pane(self.panes.pane)
+
+    def _filter(self, text: str) -> None:
+        channels = self.panes.channels
+        channels.set_filter(text)
+        words = f"/{line(text, 24)} · {channels.board.hidden} hidden" if text else ""
+        self.panes.bar("channels").show(note=own(words))
+
+    def _find(self, text: str) -> None:
+        journal = self.panes.journal(self.panes.pane)
+        if journal is not None and text and not journal.find(text):
+            self.say(own(f"nothing here holds {line(text, 40)}"), "warn")
+
+    # what shows where one is
+
+    @property
+    def _focused_pane(self) -> Pane | None:
+        """The pane with the focus; None for the composer."""
+        focused = self.focused
+        if focused is None or focused is self.composer:
+            return None
+        if isinstance(focused, Search):
+            return self.panes.pane
+        return next((pane for pane in PANES if self.panes.journal(pane) is focused), "channels")
+
+    def _lit(self) -> None:
+        if not self.is_attached:
+            return
+        pane = self._focused_pane
+        if pane is not None:
+            self.panes.pane = pane
+        searching = isinstance(self.focused, Search)
+        self.panes.lit(None if searching else pane)
+        sign = "/" if searching else ":" if is_verb(self.composer.value) else ">"
+        self.query_one(Prompt).show(sign, lit=searching or pane is None)
+        self.legend()
+
+    def legend(self) -> None:
+        """The keys that work where the focus is."""
+        pane = self._focused_pane
+        if isinstance(self.focused, Search):
+            keys = of_scope("search")
+            pairs = [(key.shown, key.does) for key in keys]
+        elif pane is None:
+            pairs = [("Enter", "run"), ("Tab", "complete"), ("↑", "history"), ("Esc", "back"), (":", "verb")]
+        else:
+            row = self.panes.channels.row
+            pairs = []
+            for key in of_scope(*(("table", "anywhere") if pane == "channels" else (_SCOPES[pane], "anywhere"))):
+                word = key.foot
+                verbs = KEYED.get(key.shown)
+                if word and verbs and row is not None:
+                    word = chosen(verbs, row).name.replace("-", " ")
+                if word:
+                    pairs.append((key.shown if len(key.shown) < 2 else key.shown.split(" ")[0], word))
+        self.query_one(Legend).show(pairs)
+
+    def on_channels_moved(self, message: Channels.Moved) -> None:
+        self.legend()
+
+    def on_journal_shifted(self, message: Journal.Shifted) -> None:
+        journal = message.journal
+        pane: Pane = "reports" if journal is self.panes.reports else "talk"
+        new = journal.new_below
+        held = "held" if journal.frozen else ""
+        note = f"{new} new" if new else held
+        self.panes.bar(pane).show(note=own(note))
+        for entry in journal.entries:
+            entry.current = journal.has_focus and entry is journal.current
+
+    def _arrange(self) -> None:
+        shape = self.panes.lay_out(self.app.size, zoomed=self.zoomed)
+        self.set_class(shape.kind == "sentence", "-sentence")
