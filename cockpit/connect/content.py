@@ -36,7 +36,7 @@ class _Budget:
     def take(self, block: Json) -> Sequence[Text | Media]:
         if isinstance(block, str):
             return self._texts(block)
-        if not isinstance(block, Mapping):
+        if not isinstance(block, dict):
             return (Media("unknown"),)
         match block:
             case {"type": "text", "text": str(text)}:

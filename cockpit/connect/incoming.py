@@ -36,7 +36,7 @@ def chat(given: Mapping[str, Json], channel: Registered, limits: Limits) -> Arri
     if len(ident) > limits.id:
         return Malformed("messageId too long")
     author = given.get("author")
-    name, author_id = _author(author.get("name"), author.get("id")) if isinstance(author, Mapping) else (NOBODY, None)
+    name, author_id = _author(author.get("name"), author.get("id")) if isinstance(author, dict) else (NOBODY, None)
     found = tags.expand(given.get("tags"))
     cycle = tags.life_cycle(found)
     unique = key(ident) if cycle is None else key(ident, cycle, _time(given), _digest(given.get("content")))

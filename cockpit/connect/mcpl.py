@@ -80,7 +80,7 @@ class McplSide:
         """Deal with one message that has a method: answered once where it is a request, never raising for it."""
         method = str(message["method"])
         given, ident = message.get("params"), message.get("id")
-        params: Mapping[str, Json] | None = {} if given is None else given if isinstance(given, Mapping) else None
+        params: Mapping[str, Json] | None = {} if given is None else given if isinstance(given, dict) else None
         if ident is not None and not _is_id(ident):
             self._outbox.error(None, INVALID_REQUEST, "Invalid request")
             return
@@ -141,9 +141,9 @@ class McplSide:
         self._outbox.result(ident, partial(self._results, messages, outcomes), pending)
 
     async def _message(self, given: Json) -> Outcome:
-        place = given.get("channelId") if isinstance(given, Mapping) else None
+        place = given.get("channelId") if isinstance(given, dict) else None
         channel = self.registry.channels.get(place) if isinstance(place, str) else None
-        if channel is None or not isinstance(given, Mapping):
+        if channel is None or not isinstance(given, dict):
             return self._declined("unknown channel")
         return await self._hand_on(chat(given, channel, self._limits))
 
@@ -165,7 +165,7 @@ class McplSide:
     def _results(self, messages: list[Json], outcomes: list[Outcome]) -> Wire:
         results: list[Json] = []
         for given, outcome in zip(messages, outcomes, strict=True):
-            ident = given.get("messageId") if isinstance(given, Mapping) else None
+            ident = given.get("messageId") if isinstance(given, dict) else None
             results.append({"messageId": ident, **self._outcome(outcome)})
         return {"results": results}
 

@@ -125,6 +125,7 @@ class Splitter:
                 if answer is not None:
                     await self._pass_on(answer)
             await self.inbox.settle()
+            await asyncio.sleep(0)  # other servers and the screen have their turn
         fate = await self._process.fate()
         self._ended = str(fate)
         try:
@@ -142,7 +143,7 @@ class Splitter:
             if line.strip():
                 self._faults.add(NOT_JSON, line[:2000].decode("utf-8", "replace"))
             return None
-        if not isinstance(message, Mapping):
+        if not isinstance(message, dict):
             self._faults.add("wrote a JSON line that is no message")
             return None
         method = message.get("method")

@@ -19,7 +19,8 @@ from cockpit.core.message import Json
 class Anchor:
     """Where a window begins: all that stands at or after `sequence`, and the few that are `pinned`.
 
-    pinned: sequences below it that no request had held when the anchor moved past them. images: images of messages below this sequence are placeholders (V-10).
+    pinned: sequences below it that no request had held when the anchor moved past them. images: images of messages
+    below this sequence are placeholders (V-10).
     """
 
     sequence: int = 0

@@ -47,9 +47,10 @@ class WindowedPassthrough:
         if given.calibrated(size(_among(given.units, saved), images)) > given.usable:
             saved = {newest.sequence}
         cut = max(self._cut(given, saved, images), given.bottom)
-        if cut <= given.anchor.sequence and len(given.units) > 1:
+        sequences = sorted(unit.sequence for unit in given.units)
+        if given.whole and cut <= sequences[0] and len(sequences) > 1:
             # Only images overflowed. The anchor moves all the same, for a jump alone may change what was sent.
-            cut = sorted(unit.sequence for unit in given.units)[1]
+            cut = sequences[1]
         pinned = tuple(sorted(one for one in {*saved, *given.waiting} if one < cut))
         kept = tuple(unit for unit in given.units if unit.sequence >= cut or unit.sequence in pinned)
         return Plan(kept, Anchor(cut, pinned, images))

@@ -74,13 +74,13 @@ class Remote:
             raise ValueError("the fixture has not connected: await connected() first")
         ident = next(self._ids)
         self._pending[ident] = future
-        self._writer.write(json.dumps({"id": ident, "do": verb, **fields}).encode() + b"\n")
+        self._writer.write(json.dumps({**fields, "ref": ident, "do": verb}).encode() + b"\n")
         return future
 
     async def _read(self, reader: asyncio.StreamReader) -> None:
         while line := await reader.readline():
             said = json.loads(line)
-            future = self._pending.pop(said["id"], None)
+            future = self._pending.pop(said["ref"], None)
             if future is None or future.done():
                 continue
             if "error" in said:
@@ -113,7 +113,7 @@ class BlockingRemote:
         if self._connection is None:
             raise ValueError("the fixture has not connected: call connected() first")
         ident = next(self._ids)
-        self._connection.sendall(json.dumps({"id": ident, "do": verb, **fields}).encode() + b"\n")
+        self._connection.sendall(json.dumps({**fields, "ref": ident, "do": verb}).encode() + b"\n")
         with self._connection.makefile("rb", buffering=0) as answers:
             said: dict[str, Json] = json.loads(answers.readline())
         if "error" in said:

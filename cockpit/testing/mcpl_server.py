@@ -3,7 +3,7 @@
 It knows only the standard library, so that it starts at once. Commands are JSON objects with a `do`, one a line,
 from `--script FILE` (one after the other, once the host said `initialized`) or over `--control PATH`: a Unix socket
 on which the test listens (`cockpit.testing.mcpl_remote`) and to which the server connects when it starts; each gets
-one line back, `{"id": …, "answer": …}` or `{"id": …, "error": …}`. `--transcript FILE` takes every message that it
+one line back, `{"ref": …, "answer": …}` or `{"ref": …, "error": …}`. `--transcript FILE` takes every message that it
 was sent, one JSON object a line, appended and flushed. `cockpit.testing.mcpl_commands` lists what can be told;
 `--help` how it can be made to misbehave from the start.
 
@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cockpit.core.message import Json
-from cockpit.testing.mcpl_commands import Commands, Given, shout
+from cockpit.testing.mcpl_commands import FLOOD_ID, Commands, Given, shout
 
 Wire = Mapping[str, Json]
 
@@ -47,6 +47,7 @@ LEGACY_MANIFEST: Wire = {
     "channels": True,
     "featureSets": [{"name": "fixture.push", "description": "Pushes", "uses": ["tools"]}],
 }
+_FLOOD_MARK = f'"id":"{FLOOD_ID}"'.encode()
 UNKNOWN: Wire = {"error": {"code": -32601, "message": "Method not found"}}
 
 
@@ -80,6 +81,8 @@ class Server:
         self.deaf = False
         self.pending: dict[int, asyncio.Future[Wire]] = {}
         self.next = 0
+        self.flood_answers = 0
+        self.flood_answered = asyncio.Event()
         self._options = options
         self._initialized = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -101,6 +104,10 @@ class Server:
         while line := await reader.readline():
             if self.deaf:
                 break
+            if _FLOOD_MARK in line:
+                self.flood_answers += 1
+                self.flood_answered.set()
+                continue
             await self._take(json.loads(line))
         if self.deaf or self._options.stubborn:
             await asyncio.Event().wait()
@@ -232,7 +239,7 @@ class Server:
             self.start(self._told(json.loads(line), writer))
 
     async def _told(self, command: Wire, writer: asyncio.StreamWriter) -> None:
-        said: dict[str, Json] = {"id": command["id"]}
+        said: dict[str, Json] = {"ref": command.get("ref")}
         try:
             said["answer"] = await Commands(self).do(command)
         except (KeyError, TypeError, ValueError) as error:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from cockpit.core.events import ChannelChanged
 from cockpit.core.verbs import BY_NAME, VERBS, Verb
+from cockpit.ui.words import spans
 
 KEYED: Mapping[str, tuple[Verb, ...]] = {
     key: tuple(verb for verb in VERBS if verb.key == key) for key in dict.fromkeys(v.key for v in VERBS) if key
@@ -43,7 +44,10 @@ def chosen(verbs: tuple[Verb, ...], row: ChannelChanged) -> Verb:
 def tune_out(target: str, defaults: Mapping[str, str]) -> str:
     """The tune-out line with the recipe's defaults, to be adjusted before Enter."""
     verb = BY_NAME["tune-out"]
-    known = {name: value for name, value in defaults.items() if verb.param(name) is not None}
+    known = {param.name: defaults[param.name] for param in verb.params if param.name in defaults}
+    for param in verb.params:
+        if param.kind == "duration" and known.get(param.name, "").isdecimal():
+            known[param.name] = spans(float(known[param.name]))
     return verb_line(verb, **(known | {"target": target}))
 
 

@@ -182,24 +182,57 @@ async def test_v3_a_notice_that_waits_is_not_lost_to_a_jump_in_its_turn() -> Non
     assert flat(again.compile(BARE).request.messages) == flat(sent.messages)
 
 
-def test_v3_what_stands_behind_an_answer_stays_though_it_came_before_it() -> None:
-    """V-3: a burst while a long answer was written; the jump keeps the newest of what was read last."""
+def test_v3_an_answer_stays_with_what_came_while_it_was_written() -> None:
+    """V-3: a burst during a request; the window begins in the burst, and its anchor is a plain place in the log."""
     talk = Conversation()
     scout = talk.resident(ceilings=SMALL)
     talk.prompt("go")
     talk.begin()
     talk.ask(prelude=BARE)
-    fill(talk, 4)
-    talk.answer("w" * 2_800)
+    fill(talk, 20)
+    talk.answer("w" * 200)
     talk.end()
 
     sent = talk.ask(prelude=BARE)
     assert sent.moved
-    assert numbers(scout) == [0, 1, 2, 3]
-    assert sent.sendable
-    assert texts(sent.request)[0] == "0000".ljust(400, ".")
+    assert numbers(scout) == [16, 17, 18, 19]
+    assert sent.request.messages[1].blocks == (Text("w" * 200),)
+    assert scout.anchor == Anchor(18)
     fill(talk, 1)
-    assert flat(talk.ask(prelude=BARE).request.messages)[:4] == flat(sent.request.messages)
+    assert flat(talk.ask(prelude=BARE).request.messages)[:6] == flat(sent.request.messages)
+
+
+def test_v3_what_is_read_last_stays_even_behind_an_answer_that_fills_the_budget() -> None:
+    talk = Conversation()
+    scout = talk.resident(ceilings=SMALL)
+    talk.prompt("go")
+    talk.begin()
+    talk.ask(prelude=BARE)
+    fill(talk, 1)
+    talk.answer("w" * 3_900)
+    talk.end()
+
+    sent = talk.ask(prelude=BARE)
+    assert numbers(scout) == [0]
+    assert sent.sendable
+    assert scout.anchor == Anchor(4, (2,))
+
+
+def test_v3_a_jump_passes_no_notice_that_was_never_sent() -> None:
+    """V-3, T-18: a flood between a dump and the request that it wakes for."""
+    talk = Conversation()
+    scout = talk.resident(ceilings=SMALL)
+    fill(talk, 2)
+    talk.whole_turn()
+    dump = talk.notice("[Tune-out: x cancelled — agent request, 0 wakes]")
+    fill(talk, 40)
+
+    sent = talk.ask(prelude=BARE)
+    assert texts(sent.request)[0] == dump.text
+    assert numbers(scout) == [36, 37, 38, 39]
+    talk.whole_turn()
+    fill(talk, 12)
+    assert dump.text not in texts(talk.ask(prelude=BARE).request)
 
 
 # V-4

@@ -29,6 +29,7 @@ class Draft:
     agent: str
     channel: str
     text: str = ""
+    done: bool = False
 
 
 class Reports(Journal):
@@ -64,7 +65,7 @@ class Reports(Journal):
                 case Writing():
                     self._write(item, new)
                 case ToolCalled():
-                    new.append(_call(item))
+                    self._called(item, new)
                 case TurnChanged():
                     self._turn_over(item.agent)
                 case _:
@@ -90,12 +91,23 @@ class Reports(Journal):
         draft.entry.write(_body(report), head=_head(report), role=_role(report), raw=report.text)
 
     def _draft_of(self, report: Reported) -> str | None:
-        """The stream that became this report: the oldest of its agent, of the same channel where there is one."""
+        """The stream that became this report: the one that says the same, else the oldest of its agent and channel."""
         if report.kind in _TRIGGERS or report.kind == "failure":
             return None
-        mine = [stream for stream, draft in self._drafts.items() if draft.agent == report.agent]
-        same = [stream for stream in mine if self._drafts[stream].channel == report.channel]
-        return next(iter([*same, *mine]), None)
+        mine = {stream: draft for stream, draft in self._drafts.items() if draft.agent == report.agent}
+        same = [stream for stream, draft in mine.items() if draft.text.strip() == report.text.strip()]
+        near = [stream for stream, draft in mine.items() if draft.channel == report.channel]
+        return next(iter([*same, *near, *mine]), None)
+
+    def _called(self, call: ToolCalled, new: list[Entry]) -> None:
+        """A call ended: what was written for it and became no report (a thought, a line to a channel) is its line now."""
+        for stream, draft in list(self._drafts.items()):
+            if draft.agent == call.agent and draft.done:
+                del self._drafts[stream]
+                self.drop(draft.entry)
+                if draft.entry in new:
+                    new.remove(draft.entry)
+        new.append(_call(call))
 
     def _write(self, piece: Writing, new: list[Entry]) -> None:
         draft = self._drafts.get(piece.stream)
@@ -107,6 +119,7 @@ class Reports(Journal):
             self._drafts[piece.stream] = draft
             new.append(draft.entry)
         draft.text = (draft.text + piece.text)[: LONGEST + 1]
+        draft.done = piece.done
         draft.entry.write(block(draft.text), raw=draft.text)
 
     def _turn_over(self, agent: str) -> None:

@@ -28,7 +28,8 @@ EVERYONE = "residents"
 class Piece:
     """One entry of a conversation, with its widget while its resident is the one that is shown.
 
-    stream: the text that is still being written. call: the tool call that has not ended.
+    stream: the text that is still being written, or (done) whose whole has not come. call: a tool call that has not
+    ended.
     """
 
     head: Line
@@ -36,6 +37,7 @@ class Piece:
     role: Role = "text"
     raw: str = ""
     stream: str = ""
+    done: bool = False
     call: tuple[str, str] | None = None
     entry: Entry | None = None
 
@@ -85,9 +87,20 @@ class Talk(Journal):
         """Show what came since the last paint."""
         new: list[Piece] = []
         for item in items:
+            if isinstance(item, ToolCalled):
+                self._spent(item.agent, new)
             if isinstance(item, Writing) or _key(item) not in self._seen:
                 new += self._take(item)
         self.add([piece.shown() for piece in new], lost)
+
+    def _spent(self, agent: str, new: list[Piece]) -> None:
+        """A call ended: what was written for it is no prose, and its own line tells of it."""
+        for piece in [p for p in self._pieces.get(agent, ()) if p.stream and p.done]:
+            self._pieces[agent].remove(piece)
+            if piece in new:
+                new.remove(piece)
+            if piece.entry is not None:
+                self.drop(piece.entry)
 
     def _take(self, item: TalkItem) -> list[Piece]:
         """Put it where it belongs; what is returned is new in the conversation that is shown."""
@@ -112,10 +125,13 @@ class Talk(Journal):
                 piece = next((p for p in pieces if p.stream == item.stream), None)
                 if piece is not None:
                     piece.raw = (piece.raw + item.text)[: LONGEST + 1]
+                    piece.done = item.done
                     piece.write(block(piece.raw), raw=piece.raw)
                 return piece
             case Spoke():
-                piece = next((p for p in pieces if p.stream), None)
+                open_ones = [p for p in pieces if p.stream]
+                same = [p for p in open_ones if p.raw.strip() == item.text.strip()]
+                piece = next(iter([*same, *open_ones]), None)
                 if piece is not None:
                     piece.stream = ""
                     piece.write(block(item.text), raw=item.text)
