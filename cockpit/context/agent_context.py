@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from cockpit.context.budget import Calibration, Prelude, estimate, usable
 from cockpit.context.compile import compiled, sendable, turns
-from cockpit.context.layout import Laid, Sent, lay_out
+from cockpit.context.layout import Sent, lay_out
 from cockpit.context.speech import Reader, Unit
 from cockpit.context.strategy import Anchor, Material, Strategy, read_anchor
 from cockpit.context.view import History, View, resident_view, subconscious_view
@@ -93,8 +93,7 @@ class AgentContext:
         self._reader = Reader(name, view.own, ceilings.max_message_tokens)
         self._window = self._empty(0, 0)
         self._sent: set[Sent] = set()
-        self._waiting: frozenset[int] = frozenset()
-        self._planned = 0
+        self._begun = 0
         self._changes = 0
 
     @classmethod
@@ -129,7 +128,7 @@ class AgentContext:
         what the window needs. head: the log's last sequence. Also for a store whose branch changed (V-4)."""
         self.anchor = read_anchor(anchor)
         self.head = max(self.head, head)
-        self._sent, self._waiting, self._planned = set(), frozenset(), 0
+        self._sent, self._begun = set(), 0
         self._window = self._empty(self.head + 1, self.anchor.images)
         await self._reach(self.anchor)
 
@@ -141,8 +140,7 @@ class AgentContext:
         if not self.view.holds(message):
             return
         self._window.append(message)
-        if message.kind == "agent" and message.author == self.name:
-            self._sent.discard(Sent(message.seen, message.began))
+        self._answered(message)
         if self._window.overfull:
             self._window.trim(self._unsent)
             self._changes += 1
@@ -152,18 +150,19 @@ class AgentContext:
 
         Moves the anchor where the window overflows. Raises OverBudgetError (V-6), and then nothing has moved.
         """
-        laid, done, anchor = self._round(prelude, began, peek=False)
+        done, anchor = self._round(prelude, began, peek=False)
         if done.moved:
             self._settle(anchor)
-        self._waiting, self._planned = frozenset(laid.waiting), self.head
         if done.sendable:
-            self._sent.add(Sent(self.head, self.head if began is None else began))
+            sent = Sent(self.head, self.head if began is None else began)
+            self._sent.add(sent)
+            self._begun = max(self._begun, sent.began)
         return done
 
     def preview(self, prelude: Prelude, *, began: int | None = None) -> Compiled:
         """What would be sent now, with its statistics: a dry run, which moves nothing (V-3). While calls of the
         running turn are being made it is the request that led to them."""
-        return self._round(prelude, began, peek=True)[1]
+        return self._round(prelude, began, peek=True)[0]
 
     def fits(self, prelude: Prelude, text: str) -> bool:
         """Whether a prompt can be sent at all; one that cannot is refused when it is given (V-5)."""
@@ -194,7 +193,7 @@ class AgentContext:
         found = await self._history.message(reference)
         return found if found is not None and self.view.holds(found) else None
 
-    def _round(self, prelude: Prelude, began: int | None, *, peek: bool) -> tuple[Laid, Compiled, Anchor]:
+    def _round(self, prelude: Prelude, began: int | None, *, peek: bool) -> tuple[Compiled, Anchor]:
         """The one way from the window to a request; with it the anchor that the strategy wants."""
         before = self.calibration(prelude.tokens())
         laid = lay_out(self._window.parts(), self._sent, began, peek=peek)
@@ -228,7 +227,7 @@ class AgentContext:
             budget=given.usable,
         )
         asks = sendable(messages) and not self._over(plan.units)
-        return laid, Compiled(request, asks, plan.anchor != self.anchor, statistics), plan.anchor
+        return Compiled(request, asks, plan.anchor != self.anchor, statistics), plan.anchor
 
     def _over(self, units: Sequence[Unit]) -> bool:
         """Whether the newest thing is an answer that ended its turn."""
@@ -239,8 +238,13 @@ class AgentContext:
         return usable(self.ceilings.context_tokens, self.ceilings.max_tokens, before)
 
     def _unsent(self, sequence: int) -> bool:
-        """Whether a notice waits for the end of a turn, or came since the last compile: no request has held it."""
-        return sequence > self._planned or sequence in self._waiting
+        """Whether no request has held a notice: it came after the newest turn that made one had begun (N-8)."""
+        return sequence > self._begun
+
+    def _answered(self, message: Message) -> None:
+        if message.kind == "agent" and message.author == self.name and message.seen:
+            self._sent.discard(Sent(message.seen, message.began))
+            self._begun = max(self._begun, message.began or message.seen)
 
     def _settle(self, anchor: Anchor) -> None:
         self.anchor = anchor
@@ -271,6 +275,7 @@ class AgentContext:
             )
             for message in filter(self.view.holds, page):
                 weighed.append(message)
+                self._answered(message)
                 found.append(message)
             before = page[0].sequence if len(page) == PAGE else anchor.sequence
         return found, before

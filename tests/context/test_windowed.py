@@ -8,13 +8,14 @@ from cockpit.context.agent_context import AgentContext, Ceilings, anchor_slot
 from cockpit.context.budget import Prelude
 from cockpit.context.strategy import Anchor, read_anchor
 from cockpit.context.windowed import WindowedPassthrough
-from cockpit.core.message import Stamp, ToolResult
+from cockpit.core.message import Stamp, Text, ToolResult
 from cockpit.errors import OverBudgetError
 from cockpit.testing.conversation import (
     PRELUDE,
     SUBCONSCIOUS,
     Conversation,
     flat,
+    own_slot,
     texts,
     use,
 )
@@ -311,6 +312,21 @@ async def test_s2_set_far_back_the_window_jumps_past_only_what_does_not_fit() ->
 
     assert done.moved
     assert numbers(scout) == [35, 36, 37, 38, 39]
+
+
+async def test_v4_setting_it_after_a_restart_pins_nothing_that_was_sent() -> None:
+    """V-4: which notices were held by a request is read from the log."""
+    talk = Conversation()
+    talk.subconscious()
+    old = talk.notice("[Tune-out wake: x — 1 addressed message]", own_slot(SUBCONSCIOUS))
+    talk.whole_turn(agent=SUBCONSCIOUS)
+    new = talk.notice("[Tune-out wake: x — 2 addressed messages]", own_slot(SUBCONSCIOUS))
+    fill(talk, 1)
+    again = await loaded(talk, SUBCONSCIOUS)
+    await again.set_anchor(talk.chronicle.head)
+
+    assert again.anchor.pinned == (new.sequence,)
+    assert texts(again.compile(BARE).request)[0] == new.text != old.text
 
 
 async def test_v4_setting_it_in_a_turn_keeps_the_notices_that_wait() -> None:
