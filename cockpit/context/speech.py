@@ -149,8 +149,9 @@ def _headed(message: Message, reader: Reader, *, still: bool) -> tuple[Block, ..
         parts = _content(cap(message.blocks, reader.cap), still=still) or [Text(EMPTY)]
     change = EDITED if message.edits is not None and not message.deleted else ""
     first, rest = (parts[0].text, parts[1:]) if isinstance(parts[0], Text) else ("", parts)
-    opening = f"{header(message)} {change}{_indented(first)}".rstrip(" ")
-    return (Text(opening), *(Text(f"  {_indented(part.text)}") if isinstance(part, Text) else part for part in rest))
+    said = f"{change}{_indented(first)}"
+    opening = Text(f"{header(message)} {said}" if said else header(message))
+    return (opening, *(Text(f"  {_indented(part.text)}") if isinstance(part, Text) else part for part in rest))
 
 
 def _indented(text: str) -> str:

@@ -25,6 +25,7 @@ from cockpit.core.records import (
 )
 from cockpit.core.state import lifecycle
 from cockpit.core.text import sanitise
+from cockpit.core.verbs import floored
 from cockpit.core.world import Actor, Now, Step, World, clear
 from cockpit.errors import VerbError
 
@@ -59,9 +60,9 @@ def parameters(given: Mapping[str, Json], defaults: TuneOutDefaults) -> Paramete
         value = given.get(name)
         if value is None:
             return default
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
             raise VerbError("bad_value", f"{name}={value!r} is not a whole number", "give a number, 0 or more")
-        whole = math.floor(value)
+        whole = floored(value)
         floor = FLOORS[name]
         if whole < floor:
             raised.append(f"{name} {whole} is below its floor and was raised to {floor:g}")

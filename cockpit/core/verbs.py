@@ -19,6 +19,9 @@ from cockpit.errors import VerbError
 ParamKind = Literal["target", "text", "duration", "count", "choice"]
 Value = str | int | float
 
+LARGEST = 2**53
+"""No count is read as more: JSON and stores hold whole numbers exactly up to here, and nobody means more (K-49)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Param:
@@ -192,7 +195,7 @@ def _named(word: tuple[str, bool], verb: Verb) -> tuple[str | None, str]:
     text, quoted = word
     name, equals, value = text.partition("=")
     lowered = name.lower()
-    if equals and verb.param(lowered) is not None:
+    if equals and not quoted and verb.param(lowered) is not None:
         return lowered, value
     if not equals or quoted or any(text.lower().startswith(f"{kind}:") for kind in KINDS):
         return None, text
@@ -255,7 +258,12 @@ def _count(verb: Verb, param: Param, text: str) -> int:
         number = math.nan
     if not math.isfinite(number) or number < 0:
         raise VerbError("bad_value", f"{verb.name}: {param.name}={text!r} is not a whole number", verb.usage)
-    return math.floor(number)
+    return floored(number)
+
+
+def floored(number: float) -> int:
+    """The whole number below, at most LARGEST."""
+    return math.floor(min(number, LARGEST))
 
 
 def _words(line: str) -> list[tuple[str, bool]]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from cockpit.core.message import Json
 from cockpit.core.request import Tool
-from cockpit.core.verbs import nearest
+from cockpit.core.verbs import floored, nearest
 from cockpit.errors import ToolError
 
 
@@ -29,13 +29,14 @@ def optional_text(arguments: Mapping[str, Json], name: str) -> str | None:
 
 
 def whole(arguments: Mapping[str, Json], name: str, default: int, most: int | None = None) -> int:
-    """A whole number of 0 or more; fractions are floored, more than `most` is `most`."""
+    """A whole number of 0 or more; fractions are floored, more than `most` is `most`, and no store could hold more
+    than `floored` leaves."""
     value = arguments.get(name)
     if value is None:
         return default
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
         raise ToolError(f"{name}={value!r} is not a whole number")
-    return math.floor(value) if most is None else min(math.floor(value), most)
+    return floored(value) if most is None else min(floored(value), most)
 
 
 def check(tool: Tool, arguments: Mapping[str, Json]) -> None:

@@ -103,4 +103,4 @@ def _voices(items: Sequence[Item]) -> list[str]:
 
 
 def _notices(items: Sequence[Item]) -> list[str]:
-    return [item.text for item in items if isinstance(item, Notice)]
+    return [item.text for item in items if isinstance(item, Notice) and not item.text.startswith("[earlier ")]

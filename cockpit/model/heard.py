@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cockpit.core.backlog import NOTHING_DIVERTED
 from cockpit.core.message import Media, Text, ToolResult, ToolUse
@@ -17,7 +17,7 @@ from cockpit.core.request import Request
 from cockpit.core.text import placeholder
 
 _HEADER = re.compile(r"\[([^\]]*?) · ([^\]]*?) · (\d{4}-\d\d-\d\d \d\d:\d\dZ)\] ?(.*)", re.DOTALL)
-_NOTICE = re.compile(r"\[[A-Z][A-Za-z -]{1,40}: .*\]")
+_NOTICE = re.compile(r"\[[A-Z][A-Za-z -]{1,40}: .*\]|\[earlier [^\]]*\]")
 _OPENING = re.compile(
     r'<(tuned-out-backlog|muted-backlog) channel="([^"]*)" messages=(\d+)(?: truncated=(\d+) [^>]*)?>'
 )
@@ -108,11 +108,16 @@ def read(request: Request) -> tuple[Item, ...]:
             uses = tuple(block for block in turn.blocks if isinstance(block, ToolUse))
             found.append(Own("\n".join(block.text for block in turn.blocks if isinstance(block, Text)), uses))
             continue
+        pictured = False
         for block in turn.blocks:
-            if isinstance(block, Text):
+            last = found[-1] if found else None
+            if isinstance(block, Text) and pictured and isinstance(last, Heard) and block.text.startswith("  "):
+                found[-1] = replace(last, text=f"{last.text}\n{_dedented(block.text)}")
+            elif isinstance(block, Text):
                 found.extend(_read_text(block.text, voices, request))
             elif isinstance(block, ToolResult):
                 found.append(Answered(block.tool_use_id, _result(block.content), block.is_error))
+            pictured = isinstance(block, Media)
     return tuple(found)
 
 
@@ -130,19 +135,20 @@ def _read_text(text: str, voices: frozenset[str], request: Request) -> Iterator[
         header = _HEADER.fullmatch(line)
         if header:
             end = _while(lines, at + 1, lambda more: more.startswith("  "))
-            said = "\n".join([header[4], *(more[2:] for more in lines[at + 1 : end])])
+            said = "\n".join([header[4], *map(_dedented, lines[at + 1 : end])])
             mark = _TRUNCATED.search(said)
             yield Heard(header[1], header[2], header[3], said[: mark.start()].rstrip() if mark else said)
         elif _NOTICE.fullmatch(line):
             end, item = _framed(lines, at)
             yield item
-        elif used := _used(line, request):
-            end = at + 1
-            yield used
         else:
-            end = _while(lines, at + 1, lambda more: not _starts(more, request))
-            yield from _words("\n".join(lines[at:end]).strip(), voices)
+            end = len(lines)
+            yield from _words("\n".join(lines[at:]).strip(), voices, request)
         at = end
+
+
+def _dedented(text: str) -> str:
+    return "\n".join(line.removeprefix("  ") for line in text.split("\n"))
 
 
 def _framed(lines: Sequence[str], at: int) -> tuple[int, Item]:
@@ -170,14 +176,20 @@ def _joined(lines: Iterable[str]) -> list[str]:
     return whole
 
 
-def _words(text: str, voices: frozenset[str]) -> Iterator[Item]:
-    if not text:
-        return
-    voiced = _VOICED.match(text)
+def _words(text: str, voices: frozenset[str], request: Request) -> Iterator[Item]:
+    """The rest of a block that no header and no notice began: one speaker's, whatever its lines look like."""
+    lines = text.split("\n")
+    calls: list[Voice] = []
+    while lines and (used := _used(lines[-1], request)):
+        calls.append(used)
+        lines.pop()
+    said = "\n".join(lines).strip()
+    voiced = _VOICED.match(said)
     if voiced and voiced[1] in voices:
-        yield Voice(voiced[1], text[voiced.end() :])
-    else:
-        yield Told(text)
+        yield Voice(voiced[1], said[voiced.end() :])
+    elif said:
+        yield Told(said)
+    yield from reversed(calls)
 
 
 def _voices(request: Request) -> frozenset[str]:
@@ -209,10 +221,6 @@ def _used(line: str, request: Request) -> Voice | None:
     tool = found[2]
     known = tool in _HOST_TOOLS or "__" in tool or any(tool == one.name for one in request.tools)
     return Voice(found[1], "", tool) if known else None
-
-
-def _starts(line: str, request: Request) -> bool:
-    return bool(_HEADER.fullmatch(line) or _NOTICE.fullmatch(line) or _used(line, request))
 
 
 def _while(lines: Sequence[str], at: int, holds: Callable[[str], bool]) -> int:

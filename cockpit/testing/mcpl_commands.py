@@ -20,7 +20,6 @@ deaf, exit [code], crash      never reads again; ends; ends by SIGKILL
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import json
 import os

@@ -70,6 +70,7 @@ class Remote:
     def tell(self, verb: str, **fields: Json) -> asyncio.Future[Json]:
         """Tell it one command, at once; the future is what comes of it."""
         future: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+        future.add_done_callback(_seen)
         if self._writer is None:
             raise ValueError("the fixture has not connected: await connected() first")
         ident = next(self._ids)
@@ -87,6 +88,16 @@ class Remote:
                 future.set_exception(ValueError(said["error"]))
             else:
                 future.set_result(said["answer"])
+        for future in self._pending.values():
+            if not future.done():
+                future.set_exception(ConnectionError("the fixture ended"))
+        self._pending.clear()
+
+
+def _seen(future: asyncio.Future[Json]) -> None:
+    """What a test told and does not wait for may fail in silence."""
+    if not future.cancelled():
+        future.exception()
 
 
 class BlockingRemote:

@@ -62,7 +62,8 @@ KEYS: tuple[Key, ...] = (
     Key("table.mark", "space", "Space", "mark the row, to act on several together", "mark", "table"),
     Key("table.fold", "left", "←", "fold the server's channels", "fold('collapsed')", "table"),
     Key("table.unfold", "right", "→", "unfold them", "fold('open')", "table"),
-    Key("reports.peek", "enter", "Enter", "peek at what the marked report speaks of", "enter", "reports"),
+    Key("reports.peek", "enter", "Enter", "peek at what the marked report speaks of", "enter", "reports",
+        "peek"),
     Key("move.down", "j,down", "j ↓", "down", "step(1)", "move"),
     Key("move.up", "k,up", "k ↑", "up", "step(-1)", "move"),
     Key("move.page_down", "pagedown", "PgDn", "a page down", "page(1)", "move"),
@@ -101,6 +102,16 @@ KEYS: tuple[Key, ...] = (
     Key("sheet.again", "n", "n", "the next that matches", "again", "sheet", "next"),
     Key("sheet.copy", "y", "y", "copy the line", "copy", "sheet", "copy"),
 )  # fmt: skip
+
+
+FOOT = ("m", "t", "c", "p", "Enter", "n", "/", ":", "?", "q", "o", "K", "u", "a", "s", "x")
+"""The order of the legend; what comes last gives way where the room is small."""
+
+
+def legend(*scopes: Scope) -> list[Key]:
+    """The keys of some places that have a word in the legend, in its order."""
+    shown = [key for key in of_scope(*scopes) if key.foot]
+    return sorted(shown, key=lambda key: FOOT.index(key.shown) if key.shown in FOOT else len(FOOT))
 
 
 def of_scope(*scopes: Scope) -> tuple[Key, ...]:

@@ -94,7 +94,7 @@ def clip_middle(text: Safe, most: int) -> Safe:
     """At most `most` cells, the end kept rather than the beginning: names of one family differ in their ends."""
     if cells(text) <= most or most < 8:
         return clip(text, most)
-    head = _head(text, (most - 1) // 3)
+    head = _head(text, (most - 1) // 4)
     tail = _head(Safe(text[::-1]), most - 1 - cells(Safe(head)))[::-1]
     return Safe(f"{head}…{tail}")
 

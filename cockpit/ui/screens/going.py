@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.screen import Screen
 
 from cockpit.core.target import Target
-from cockpit.ui.keys import Scope, bindings, of_scope
+from cockpit.ui.keys import Scope, bindings, legend, of_scope
 from cockpit.ui.lines import KEYED, chosen, is_verb
 from cockpit.ui.log import Log
 from cockpit.ui.look import app_of
@@ -272,15 +272,12 @@ class Going(Screen[None], inherit_bindings=False):
         elif pane is None:
             pairs = [("Enter", "run"), ("Tab", "complete"), ("↑", "history"), ("Esc", "back"), (":", "verb")]
         else:
-            row = self.panes.channels.row
+            row = self.panes.channels.row if pane == "channels" else None
             pairs = []
-            for key in of_scope(*(("table", "anywhere") if pane == "channels" else (_SCOPES[pane], "anywhere"))):
-                word = key.foot
+            for key in legend(_SCOPES[pane], "anywhere"):
                 verbs = KEYED.get(key.shown)
-                if word and verbs and row is not None:
-                    word = chosen(verbs, row).name.replace("-", " ")
-                if word:
-                    pairs.append((key.shown if len(key.shown) < 2 else key.shown.split(" ")[0], word))
+                word = chosen(verbs, row).name.replace("-", " ") if verbs and row is not None else key.foot
+                pairs.append((key.shown, "search" if key.id == "go.search" and pane != "channels" else word))
         self.query_one(Legend).show(pairs)
 
     def on_channels_moved(self, message: Channels.Moved) -> None:

@@ -46,7 +46,7 @@ class Headline(Painted):
         told: list[tuple[int, Line]] = []
         for place, agent in enumerate(standing.agents):
             role: Role = "dim" if agent.activity == IDLE else "accent"
-            weight = 60 - place if agent.activity != IDLE else 40 - place
+            weight = 60 - place if agent.activity != IDLE else 40 - 30 * (agent.role == "subconscious") - place
             told.append((weight, (Part(standing.doing(agent), role),)))
         usage = standing.usage
         if usage.input or usage.output or usage.cache_read:

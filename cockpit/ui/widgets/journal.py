@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from textual import events
 from textual.containers import VerticalScroll
+from textual.geometry import Size
 from textual.message import Message
 
 from cockpit.ui.text import own
@@ -47,9 +48,7 @@ class Journal(VerticalScroll, can_focus=True, inherit_bindings=False):
         self._outside: deque[Entry] = deque(maxlen=KEEP)
         self._below: set[Entry] = set()
         self._lost = 0
-
-    def on_mount(self) -> None:
-        self.anchor()
+        self._released = False
 
     # what is in it
 
@@ -60,9 +59,11 @@ class Journal(VerticalScroll, can_focus=True, inherit_bindings=False):
         self._outside.clear()
         self._below.clear()
         self._lost = 0
-        self.frozen = False
+        self.frozen = self._released = False
+        self.anchor(False)
+        self.scroll_to(y=0, animate=False, force=True)
+        self._released = False
         self._mount(entries[-KEEP:])
-        self.anchor()
         self._shifted()
 
     def add(self, entries: Iterable[Entry], lost: int = 0) -> None:
@@ -93,7 +94,7 @@ class Journal(VerticalScroll, can_focus=True, inherit_bindings=False):
     @property
     def held(self) -> bool:
         """Whether the view stays where it is: somebody scrolled up, or asked for it."""
-        return self.frozen or round(self.scroll_y) < self.max_scroll_y
+        return self.frozen or (self._released and round(self.scroll_y) < self.max_scroll_y)
 
     @property
     def new_below(self) -> int:
@@ -129,7 +130,8 @@ class Journal(VerticalScroll, can_focus=True, inherit_bindings=False):
         if waiting or self._lost:
             self._mount(waiting)
         self._prune()
-        self.anchor()
+        self._released = False
+        self.anchor(self.max_scroll_y > 0)
         self._shifted()
 
     def find(self, words: str) -> bool:
@@ -150,12 +152,27 @@ class Journal(VerticalScroll, can_focus=True, inherit_bindings=False):
         self.release_anchor()
         self._shifted()
 
+    def release_anchor(self) -> None:
+        """Somebody scrolls: stay where that leads, until it leads to the end."""
+        super().release_anchor()
+        self._released = True
+
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
+        if round(new_value) >= self.max_scroll_y:
+            self._released = False
         bottom = round(new_value) + self.size.height
         self._below = {entry for entry in self._below if entry.virtual_region.bottom > bottom}
         if round(old_value) != round(new_value):
             self._shifted()
+
+    def watch_virtual_size(self, old: Size, new: Size) -> None:
+        """A short list stands at the top; only one that overflows is anchored to its end."""
+        overflowed = old.height > self.container_size.height
+        if not overflowed:
+            self._released = False
+        if not self.frozen and not self._released:
+            self.anchor(new.height > self.container_size.height)
 
     def on_focus(self) -> None:
         self._shifted()
@@ -165,7 +182,7 @@ class Journal(VerticalScroll, can_focus=True, inherit_bindings=False):
 
     def on_resize(self, event: events.Resize) -> None:
         if not self.held:
-            self.anchor()
+            self.anchor(self.max_scroll_y > 0)
 
     def _scroll(self, by: int) -> None:
         if self.max_scroll_y <= 0:

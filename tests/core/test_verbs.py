@@ -1,0 +1,161 @@
+"""The verb grammar: what a line means, and how one that means nothing is refused (cockpit.md, Verbs)."""
+
+from __future__ import annotations
+
+import pytest
+
+from cockpit.core.verbs import BY_NAME, VERBS, Value, nearest, parse
+from cockpit.errors import VerbCode, VerbError
+
+
+def refused(line: str) -> VerbError:
+    with pytest.raises(VerbError) as found:
+        parse(line)
+    return found.value
+
+
+@pytest.mark.parametrize(
+    ("line", "verb", "target", "values"),
+    [
+        ("go=mute target=mcp:git", "mute", "mcp:git", {}),
+        ("mute mcp:git", "mute", "mcp:git", {}),
+        (":mute mcp:git", "mute", "mcp:git", {}),
+        ("target=mcp:git go=mute", "mute", "mcp:git", {}),
+        ("GO=Mute TARGET=mcp:git REASON=noise", "mute", "mcp:git", {"reason": "noise"}),
+        ("  go=unmute   target=mcp:git  deliver=Backlog ", "unmute", "mcp:git", {"deliver": "backlog"}),
+        ("go=cancel target=channel:d/a=b", "cancel", "channel:d/a=b", {}),
+        ("cancel channel:d/a=b", "cancel", "channel:d/a=b", {}),
+        ("go=stop", "stop", None, {}),
+        ("go=peek target=mcp:git last=5", "peek", "mcp:git", {"last": 5}),
+        ("why disc/m1", "why", None, {"message": "disc/m1"}),
+        ("context scout", "context", None, {"agent": "scout"}),
+        ("audit", "audit", None, {}),
+    ],
+)
+def test_both_forms_say_the_same(line: str, verb: str, target: str | None, values: dict[str, Value]) -> None:
+    """`go=VERB target=TARGET [name=value …]` in any order and case of names, `VERB TARGET` for short."""
+    found = parse(line)
+    assert (found.verb.name, found.target, dict(found.values)) == (verb, target, values)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ('mute mcp:git reason="too loud"', "too loud"),
+        ("mute mcp:git reason='too \"loud\"'", 'too "loud"'),
+        (r'mute mcp:git reason="a \"b\" \\ c"', r'a "b" \ c'),
+        ("mute mcp:git reason=don't", "don't"),
+        ('mute mcp:git reason="a=b for=2h"', "a=b for=2h"),
+    ],
+)
+def test_values_may_be_quoted(line: str, reason: str) -> None:
+    """`"` and `'` quote; an apostrophe inside a word is a letter."""
+    assert parse(line).text("reason") == reason
+
+
+def test_a_quoted_word_is_never_a_parameter() -> None:
+    assert parse('ask "text=hello there"').text("text") == "text=hello there"
+    assert parse("ask how is 2+2=4 going").text("text") == "how is 2+2=4 going"
+
+
+@pytest.mark.parametrize(
+    ("written", "seconds"),
+    [("90", 90), ("90s", 90), ("30m", 1800), ("2h", 7200), ("1d", 86400)],
+)
+def test_durations_are_read_to_seconds(written: str, seconds: float) -> None:
+    found = parse(f"tune-out channel:d/n cadence={written} for={written}")
+    assert found.number("cadence") == found.number("for") == seconds
+
+
+@pytest.mark.parametrize(("written", "whole"), [("5", 5), ("1.5", 1), ("0.5", 0), ("0", 0), ("1e3", 1000)])
+def test_counts_are_whole_and_fractions_are_floored(written: str, whole: int) -> None:
+    """T-1, K-48: 0.5 is 0."""
+    found = parse(f"tune-out channel:d/n cap={written}").number("cap")
+    assert found == whole
+    assert isinstance(found, int)
+
+
+@pytest.mark.parametrize("bad", ["nan", "inf", "-inf", "-1", "-0.5", "many", "true", "1e999"])
+@pytest.mark.parametrize("name", ["cap", "wakes"])
+def test_a_count_that_is_no_number_is_refused_by_name(name: str, bad: str) -> None:
+    """T-1, K-48."""
+    error = refused(f"tune-out channel:d/n {name}={bad}")
+    assert error.code == "bad_value"
+    assert f"{name}={bad!r}" in str(error)
+
+
+@pytest.mark.parametrize("name", ["cadence", "for"])
+@pytest.mark.parametrize("bad", ["nan", "inf", "-5", "soon", "5 parsecs", "true"])
+def test_a_duration_that_is_none_is_refused_by_name(name: str, bad: str) -> None:
+    """T-1, K-80: NaN duration refused."""
+    error = refused(f'tune-out channel:d/n {name}="{bad}"')
+    assert error.code == "bad_value"
+    assert f"{name}=" in str(error)
+
+
+@pytest.mark.parametrize("written", ["1e300", "9" * 400, "99999999999999999999"])
+def test_a_count_of_any_size_stays_a_number_that_a_store_can_hold(written: str) -> None:
+    """K-49: no ceiling that anybody would meet; but no store takes an integer of three hundred digits."""
+    line = f"peek mcp:git last={written}"
+    if written == "9" * 400:
+        assert refused(line).code == "bad_value"
+    else:
+        number = parse(line).number("last")
+        assert number is not None
+        assert 10**15 < number < 2**63
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        ("", "missing_value", "names no verb"),
+        ("go=", "unknown_verb", "no verb ''"),
+        ("go=mut target=mcp:git", "unknown_verb", "did you mean mute"),
+        ("go=tuneout target=channel:d/n", "unknown_verb", "tune-out"),
+        ("frobnicate", "unknown_verb", "no verb 'frobnicate'"),
+        ("go=mute", "missing_value", "mute needs target="),
+        ("go=mute target=", "missing_value", "target= has no value"),
+        ('go=mute target="  "', "missing_value", "target= has no value"),
+        ("go=ask", "missing_value", "ask needs text="),
+        ("go=mute target=mcp:git reson=x", "bad_value", "did you mean reason=?"),
+        ("go=stop target=mcp:git", "bad_value", "it takes nothing"),
+        ("go=mute target=mcp:git target=mcp:db", "bad_value", "given twice"),
+        ("go=mute mcp:git mcp:db", "bad_value", "no place for 'mcp:db'"),
+        ("go=unmute target=mcp:git deliver=all", "bad_value", "none of notice, backlog"),
+        ('go=mute target=mcp:git reason="open', "bad_value", "not closed"),
+        ("go=mute target=mcp:git soft=no", "bad_value", "none of yes"),
+    ],
+)
+def test_what_means_nothing_is_refused_with_the_nearest(line: str, code: VerbCode, said: str) -> None:
+    """K-113, R-5: unknown words and missing values, each one clear line."""
+    error = refused(line)
+    assert error.code == code
+    assert said in str(error)
+    assert "\n" not in str(error)
+
+
+def test_a_mute_has_no_duration_and_says_where_to_find_one() -> None:
+    """M-9: `go=mute for=…` is refused with the hint that a tune-out has one."""
+    error = refused("go=mute target=channel:d/n for=2h")
+    assert error.code == "bad_value"
+    assert "tune-out" in error.hint
+    assert "for=2h" in error.hint
+
+
+def test_the_nearest_stand_first() -> None:
+    assert nearest("mcp:gi", ["mcp:db", "mcp:github", "mcp:git"])[:2] == ("mcp:github", "mcp:git")
+    assert nearest("zzz", ["mcp:git"]) == ()
+
+
+def test_each_verb_stands_once_and_shows_its_usage() -> None:
+    assert len(BY_NAME) == len(VERBS)
+    assert BY_NAME["mute"].usage == "go=mute target=… [reason=…] [override=…] [soft=yes]"
+    assert BY_NAME["unmute"].usage == "go=unmute target=… [deliver=notice|backlog]"
+    assert BY_NAME["tune-out"].usage == "go=tune-out target=… [cadence=30m] [cap=200] [wakes=5] [for=2h]"
+    assert BY_NAME["cancel"].usage == "go=cancel target=… [reason=…]"
+
+
+def test_what_only_reads_is_no_writing_verb() -> None:
+    """`--read-only` refuses every writing verb and no other."""
+    reading = {verb.name for verb in VERBS if not verb.writes}
+    assert reading == {"peek", "why", "audit", "stats", "context", "quit"}
