@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from cockpit.core import quiet
 from cockpit.core.channel import Channel
 from cockpit.core.gate import Verdict
 from cockpit.core.inputs import Arrived
@@ -83,7 +84,9 @@ def arrive(given: Arrived, channel: Channel, world: World, verdict: Verdict, now
     if decided.acknowledge and given.id is not None and channel.target.server is not None:
         effects = (Acknowledge(channel.target.server, channel.target.id, given.id),)
     one = 0 if message.edits is not None else 1
-    return Step(_counted(channel, given, decided, one, now), tuple(records), effects)
+    counted = _counted(channel, given, decided, one, now)
+    after = quiet.stirred(counted, given, stamp=decided.stamp, verdict=verdict, world=world, now=now)
+    return Step(after, tuple(records), effects)
 
 
 def _amends(given: Arrived, decided: Admission, world: World) -> int | None:

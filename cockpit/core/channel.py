@@ -57,6 +57,25 @@ class Epoch:
 
 
 @dataclass(frozen=True, slots=True)
+class Quiet:
+    """Messages of one rule that wait until their channel has been quiet for `seconds` (the gate's debounce).
+
+    last: wall clock of the channel's last message. messages, asks: all of them, and those that ask for a wake of the
+    subconscious; acks: ids to acknowledge then (T-11). epoch: the one they were diverted in, or None. agents: the
+    residents that they may wake.
+    """
+
+    rule: str
+    seconds: float
+    last: float
+    messages: int
+    asks: int
+    acks: tuple[str, ...]
+    agents: tuple[str, ...]
+    epoch: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Totals:
     """What M-14 keeps apart. Seconds are wall clock; open stretches are added by whoever shows them."""
 
@@ -75,8 +94,8 @@ class Channel:
     """One channel. Immutable; `step` returns the next one.
 
     wait and wait_need: delivered and in no ended request of the primary's, and the addressed ones of it (A-11).
-    withheld: diverted under its own span alone; withheld_by_server: under its server's. since: when the presence
-    last changed. registered: its server named it on the present connection (always true of mcp, user and feed).
+    withheld: diverted under its own span alone; withheld_by_server: under its server's. quiet: what the gate's
+    debounce holds. since: when the presence last changed. registered: its server named it on the present connection.
     """
 
     target: Target
@@ -93,6 +112,7 @@ class Channel:
     wait_need: int = 0
     withheld: int = 0
     withheld_by_server: int = 0
+    quiet: tuple[Quiet, ...] = ()
     totals: Totals = field(default_factory=Totals)
 
     def evolve(self, **changes: object) -> Channel:

@@ -55,3 +55,8 @@ def not_called(target: Target) -> str:
 def withheld(target: Target) -> str:
     """M-3: what stands in the place of a result that came while its server was muted."""
     return WITHHELD.format(target=notice_channel(str(target)))
+
+
+def settled(channel: str, messages: int, seconds: float) -> str:
+    """What a debounced wake tells the agent that it wakes."""
+    return f"[Gate: {notice_channel(channel)} — {count(messages, 'message')}, then quiet for {spell(seconds)}]"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from cockpit.core.gate import Gate
 from cockpit.core.target import Target
 
 WhenMuted = Literal["hide", "mark"]
@@ -26,8 +27,8 @@ class Policy:
     """residents in the recipe's order, the primary first. bound: of a dump, in characters, None for none (D-4).
 
     integrity: servers that are not muted without an override (M-8). wakes: whom a server's or feed's events may
-    wake, by target; absent means every resident (N-7). privileged: author ids that the gate privileges.
-    operators: the Intercom's handles that are operators (M-7).
+    wake, by target; absent means every resident (N-7). operators: the Intercom's handles that are operators (M-7).
+    gate: the residents' wake gate, None for N-6.
     """
 
     residents: tuple[str, ...]
@@ -37,8 +38,8 @@ class Policy:
     integrity: frozenset[str] = frozenset()
     when_muted: Mapping[str, WhenMuted] = field(default_factory=dict)
     wakes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    privileged: frozenset[str] = frozenset()
     operators: frozenset[str] = frozenset()
+    gate: Gate | None = None
 
     @property
     def primary(self) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, assert_never
 
-from cockpit.core import epoch, mute
+from cockpit.core import epoch, mute, quiet
 from cockpit.core.admission import arrive
 from cockpit.core.channel import Channel, Presence, Span
 from cockpit.core.gate import Verdict
@@ -109,9 +109,10 @@ class Keep:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A timer of its epoch has come."""
+    """A timer has come: one of its epoch's, or the end of the quiet that a rule of the gate waited for."""
 
-    what: Literal["window", "cadence", "deadline"]
+    what: Literal["window", "cadence", "deadline", "quiet"]
+    rule: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +185,8 @@ def step(channel: Channel, world: World, given: Input, now: Now) -> Step:
             return _want(channel, actor, wanted, world, now)
         case Keep(actor, alive):
             return _keep(channel, actor, alive, now)
-        case Due(what):
-            return _due(channel, what, world, now)
+        case Due(what, rule):
+            return quiet.over(channel, rule, world, now) if what == "quiet" else _due(channel, what, world, now)
         case Read(wait, need):
             return Step(replace(channel, wait=max(0, channel.wait - wait), wait_need=max(0, channel.wait_need - need)))
         case Looked(digested):

@@ -155,13 +155,13 @@ def parse(line: str) -> Command:
     _place(verb, bare, given)
     values: dict[str, Value] = {}
     for param in verb.params:
-        text = given.get(param.name)
-        if text is not None and text.strip() == "":
+        said = given.get(param.name)
+        if said is not None and said.strip() == "":
             raise VerbError("missing_value", f"{verb.name}: {param.name}= has no value", verb.usage)
-        if text is None and param.required:
+        if said is None and param.required:
             raise VerbError("missing_value", f"{verb.name} needs {param.name}=", verb.usage)
-        if text is not None and param.kind != "target":
-            values[param.name] = _value(verb, param, text)
+        if said is not None and param.kind != "target":
+            values[param.name] = _value(verb, param, said)
     target = given.get("target")
     return Command(verb, line, None if target is None else target.strip(), values)
 
@@ -195,7 +195,7 @@ def _named(word: tuple[str, bool], verb: Verb) -> tuple[str | None, str]:
     text, quoted = word
     name, equals, value = text.partition("=")
     lowered = name.lower()
-    if equals and not quoted and verb.param(lowered) is not None:
+    if equals and verb.param(lowered) is not None:
         return lowered, value
     if not equals or quoted or any(text.lower().startswith(f"{kind}:") for kind in KINDS):
         return None, text

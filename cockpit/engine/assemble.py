@@ -89,8 +89,11 @@ async def open_session(
             opened = await chronicle.opened()
             time = clock or SystemClock()
             building = _Building(recipe, settings, chronicle, opened, time, read_only)
-            maker = make_server or (lambda config, host, killed: supervise(config, host, logs=logs, clock=time, killed=killed))
-            engine = building.engine(str(store), models, maker)
+
+            def start(config: ServerConfig, host: Host, killed: bool) -> Server:
+                return supervise(config, host, logs=logs, clock=time, killed=killed)
+
+            engine = building.engine(str(store), models, make_server or start)
             await building.load(engine)
             yield Session(engine, settings, recipe.intercom.operator, read_only)
     finally:
@@ -122,7 +125,7 @@ class _Building:
         rows = Rows(ledger.channels, directory, clock, hub.emit)
         acts = Acts(ledger, directory)
         subscribe = {each.name: each.subscribe for each in self.recipe.servers if isinstance(each, McplServer)}
-        host = EngineHost(ledger, directory, policy, clock, subscribe, rows.proofs, hub.emit)
+        host = EngineHost(ledger, directory, clock, subscribe, rows.proofs, hub.emit)
         servers = {
             each.name: make_server(server_config(each), host, channels[mcp(each.name)].killed)
             for each in self.recipe.servers

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from cockpit.connect.ports import Server
 from cockpit.core.channel import Channel, attention
 from cockpit.core.events import Failed, Noticed, Prompted, Ready, Reported, Stopped
+from cockpit.core.gate import Gate
 from cockpit.core.message import RESIDENTS, Message, Text
 from cockpit.core.policy import Policy
 from cockpit.core.records import Audit, Lifecycle, Notice, Report, WakeRequest
@@ -30,7 +31,7 @@ from cockpit.engine.ledger import Committed, Draft, Ledger
 from cockpit.engine.minds import Minds
 from cockpit.engine.outbox import Outbox
 from cockpit.engine.rows import Rows
-from cockpit.engine.scheduler import Scheduler, What
+from cockpit.engine.scheduler import Scheduler
 from cockpit.engine.wakes import Judgement
 from cockpit.errors import CockpitError, StoreError, VerbError
 
@@ -107,6 +108,10 @@ class Engine:
         )
         busy = any(agent.busy for agent in self.agents.values())
         return not (busy or windows or self.ledger.waiting or self.outbox.waiting)
+
+    @property
+    def gate(self) -> Gate | None:
+        return self.policy.gate
 
     @property
     def errands(self) -> int:
@@ -224,9 +229,9 @@ class Engine:
                 await self.acts.tune_out(target, RECIPE, {})
             except VerbError as error:
                 self.hub.emit(Failed(self.clock.wall(), error.code, str(error)))
-        for target, what in self.scheduler.due():
-            if what == "deadline":
-                await self._fire(target, what)
+        for target, due in self.scheduler.due():
+            if due.what == "deadline":
+                await self._fire(target, due)
         await self.minds.anchor_subconscious()
         for request in self.pending:
             if request.agent in self.agents:
@@ -253,12 +258,12 @@ class Engine:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _fire(self, target: Target, what: What) -> None:
+    async def _fire(self, target: Target, due: Due) -> None:
         """Step one timer. An epoch that it ends is audited as the engine's doing."""
 
         def apply(draft: Draft) -> None:
             before = draft.channel(target)
-            done = draft.step(target, Due(what))
+            done = draft.step(target, due)
             if before is not None and before.epoch is not None and done.channel.epoch is None:
                 after = self.acts.label(draft, target)
                 row = Audit(

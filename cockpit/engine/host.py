@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 
 from cockpit.core.channel import Presence
 from cockpit.core.events import Event, Failed, Progressed
-from cockpit.core.gate import judge
 from cockpit.core.inputs import Arrived, Descriptor, Receipt
-from cockpit.core.policy import Policy
 from cockpit.core.step import Admit, Observe, Register, Unregister
 from cockpit.core.target import channel as chat
 from cockpit.core.target import server as mcp
@@ -28,7 +26,6 @@ class EngineHost:
 
     ledger: Ledger
     directory: Directory
-    policy: Policy
     clock: Clock
     subscribe: Mapping[str, Subscribe]
     proofs: dict[str, float]
@@ -36,10 +33,8 @@ class EngineHost:
     _faults: dict[str, list[float]] = field(default_factory=dict)
 
     async def arrived(self, given: Arrived) -> asyncio.Future[Receipt]:
-        verdict = judge(given, self.policy)
-
         def admit(draft: Draft) -> Receipt:
-            draft.step(given.target, Admit(given, verdict))
+            draft.step(given.target, Admit(given, draft.judge(given)))
             return Receipt(accepted=True)
 
         amends = f"{given.target.server}/{given.id}" if given.change and given.id and given.target.server else None

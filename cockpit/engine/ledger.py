@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 from cockpit.core.channel import Channel
+from cockpit.core.gate import Gate, GateState, Verdict, judge
+from cockpit.core.inputs import Arrived
 from cockpit.core.message import Message
 from cockpit.core.records import Batch, Notice, Record, width
 from cockpit.core.step import Input, step
@@ -29,7 +31,9 @@ BATCH = 1_000
 class Draft:
     """One piece of work in the making: its steps see each other, and all earlier drafts of the same transaction."""
 
-    def __init__(self, ledger: Ledger, sequence: int, wall: float, below: Mapping[Target, Channel]) -> None:
+    def __init__(
+        self, ledger: Ledger, sequence: int, wall: float, below: Mapping[Target, Channel], gate: GateState
+    ) -> None:
         self._ledger = ledger
         self._below = below
         self.sequence = sequence
@@ -38,6 +42,7 @@ class Draft:
         self.records: list[Record] = []
         self.effects: list[Effect] = []
         self.original: Message | None = None
+        self.gate = gate
 
     def channel(self, target: Target) -> Channel | None:
         """Its value as of now, or None where it is not known."""
@@ -61,6 +66,11 @@ class Draft:
             self.write(record)
         self.effects.extend(done.effects)
         return done
+
+    def judge(self, given: Arrived) -> Verdict:
+        """The gate's verdict; what its limits remember of it holds only if the transaction does."""
+        verdict, self.gate = judge(given, self._ledger.owner.gate, self.gate, self.wall)
+        return verdict
 
     def write(self, record: Record) -> int:
         """Append one record; returns its sequence."""
@@ -101,6 +111,11 @@ class Committed:
 class Owner(Protocol):
     """Whom the ledger works for."""
 
+    @property
+    def gate(self) -> Gate | None:
+        """The wake gate as it is now."""
+        ...
+
     def world(self, draft: Draft, target: Target) -> World:
         """A step's surroundings."""
         ...
@@ -123,6 +138,7 @@ class Ledger:
     head: int = 0
     channels: dict[Target, Channel] = field(default_factory=dict)
     bound: int = 10_000
+    gate: GateState = field(default_factory=GateState)
     owner: Owner = field(init=False)
     _queue: asyncio.Queue[Work[Any]] = field(init=False)
 
@@ -180,9 +196,9 @@ class Ledger:
         records: list[Record] = []
         effects: list[Effect] = []
         results: list[tuple[Work[Any], object]] = []
-        sequence, wall = self.head + 1, self.wall()
+        sequence, wall, gate = self.head + 1, self.wall(), self.gate
         for work in fresh:
-            draft = Draft(self, sequence, wall, merged)
+            draft = Draft(self, sequence, wall, merged, gate)
             if work.amends is not None:
                 draft.original = _in_batch(records, work.amends) or originals[work.amends]
             try:
@@ -194,7 +210,7 @@ class Ledger:
             merged.update(draft.channels)
             records.extend(draft.records)
             effects.extend(draft.effects)
-            sequence = draft.sequence
+            sequence, gate = draft.sequence, draft.gate
             results.append((work, result))
         written: tuple[Record, ...] = ()
         if records or merged:
@@ -204,7 +220,7 @@ class Ledger:
                 self._refuse([work for work, _ in results], error)
                 return
         before = {target: self.channels.get(target) for target in merged}
-        self.head = sequence - 1
+        self.head, self.gate = sequence - 1, gate
         self.channels.update(merged)
         if records or merged:
             self.owner.committed(Committed(written, before, tuple(merged.values()), tuple(effects)))

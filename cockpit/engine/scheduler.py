@@ -1,4 +1,4 @@
-"""The timers of live epochs: wake windows, cadence ticks, deadlines.
+"""The timers of live epochs (wake windows, cadence ticks, deadlines) and of the gate's debounce.
 
 Timers are derived from the channels' values, so they are armed whether or not a server has come back (T-21), and
 nothing has to be cancelled when an epoch ends. Windows and cadence follow elapsed time, deadlines the wall clock.
@@ -9,14 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 from cockpit.core.channel import Channel, Epoch
 from cockpit.core.epoch import WINDOW
+from cockpit.core.step import Due
 from cockpit.core.target import Target
 from cockpit.engine.clock import Clock
-
-What = Literal["window", "cadence", "deadline"]
 
 LONGEST = 30.0
 """Seconds: no wait is longer, so that a wall clock that jumped is noticed and no platform timer overflows."""
@@ -28,10 +26,11 @@ class Scheduler:
 
     channels: Mapping[Target, Channel]
     clock: Clock
-    fire: Callable[[Target, What], Awaitable[None]]
+    fire: Callable[[Target, Due], Awaitable[None]]
     silent: Callable[[Channel], bool]
     _ticks: dict[str, float] = field(default_factory=dict)
     _windows: dict[str, tuple[float, float]] = field(default_factory=dict)
+    _stirred: dict[tuple[Target, str], tuple[float, float]] = field(default_factory=dict)
     _poked: asyncio.Event = field(default_factory=asyncio.Event)
 
     def poke(self) -> None:
@@ -41,22 +40,23 @@ class Scheduler:
     async def run(self) -> None:
         while True:
             self._poked.clear()
-            for target, what in self.due():
-                await self.fire(target, what)
+            for target, due in self.due():
+                await self.fire(target, due)
             await self.clock.wait(self._poked, self.rest())
 
-    def due(self) -> list[tuple[Target, What]]:
+    def due(self) -> list[tuple[Target, Due]]:
         """What has come, deadlines first: an epoch that ends owes no wake."""
         now, wall = self.clock.elapsed(), self.clock.wall()
-        found: list[tuple[Target, What]] = []
+        found: list[tuple[Target, Due]] = []
         for armed in self._armed(now):
             if armed.deadline is not None and wall >= armed.deadline:
-                found.append((armed.target, "deadline"))
+                found.append((armed.target, Due("deadline")))
             elif armed.window is not None and now >= armed.window:
-                found.append((armed.target, "window"))
+                found.append((armed.target, Due("window")))
             elif now >= armed.tick:
                 self._ticks[armed.epoch.id] = now + _period(armed.epoch)
-                found.append((armed.target, "cadence"))
+                found.append((armed.target, Due("cadence")))
+        found.extend((target, Due("quiet", rule)) for target, rule, ends in self._quiets(now) if now >= ends)
         return found
 
     def rest(self) -> float | None:
@@ -69,6 +69,7 @@ class Scheduler:
                 waits.append(armed.window - now)
             if armed.deadline is not None:
                 waits.append(armed.deadline - wall)
+        waits.extend(ends - now for _, _, ends in self._quiets(now))
         return max(0.0, min([*waits, LONGEST])) if waits else None
 
     def _armed(self, now: float) -> list[_Armed]:
@@ -85,6 +86,20 @@ class Scheduler:
             if not self.silent(channel):
                 armed.append(_Armed(channel.target, epoch, epoch.deadline, self._window(epoch, now), tick))
         return armed
+
+    def _quiets(self, now: float) -> list[tuple[Target, str, float]]:
+        """What the gate's debounce holds, and when each quiet is over; after a restart each waits anew."""
+        found = []
+        for target, channel in self.channels.items():
+            for each in channel.quiet:
+                last, ends = self._stirred.get((target, each.rule), (None, 0.0))
+                if last != each.last:
+                    ends = now + each.seconds
+                    self._stirred[target, each.rule] = (each.last, ends)
+                found.append((target, each.rule, ends))
+        for gone in self._stirred.keys() - {(target, rule) for target, rule, _ in found}:
+            del self._stirred[gone]
+        return found
 
     def _window(self, epoch: Epoch, now: float) -> float | None:
         """When the open wake window closes; one that a crash left open gets its two seconds anew (T-8)."""

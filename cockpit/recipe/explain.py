@@ -29,7 +29,15 @@ _WANTED = {
 def problems(errors: Iterable[ErrorDetails], section: type[BaseModel], at: Path = ()) -> Iterator[Problem]:
     """The problems of one validation of `section`, which stands at `at`. Values are shown only where the field is
     one of a few words or a number, never where it may hold a secret (R-7)."""
-    for error in errors:
+    found_here = list(errors)
+    misspelled = {
+        (error["loc"][:-1], nearest(str(error["loc"][-1]), _fields(section, error["loc"][:-1])))
+        for error in found_here
+        if error["type"] == "extra_forbidden"
+    }
+    for error in found_here:
+        if error["type"] == "missing" and (error["loc"][:-1], error["loc"][-1]) in misspelled:
+            continue  # it is there, under another name, and that is said
         path = (*at, *error["loc"])
         context: Mapping[str, object] = error.get("ctx") or {}
         match error["type"], context:

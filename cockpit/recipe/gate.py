@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Field, PlainValidator, ValidationInfo, model_validator
 
+from cockpit.core import gate
 from cockpit.recipe.fields import Count, Globs, Plain, Span, Strings
 from cockpit.recipe.values import Section, kind_of, nested, quote, refusal
 
@@ -50,9 +50,9 @@ def _behavior(value: object, info: ValidationInfo) -> Word | Conditional:
 
 def _pattern(value: str) -> str:
     try:
-        re.compile(value)
-    except re.error as error:
-        raise refusal(f"is no regular expression: {error}") from None
+        gate.pattern(value)
+    except ValueError as error:
+        raise refusal(str(error)) from None
     return value
 
 
@@ -85,3 +85,26 @@ class Gate(Section):
     default: Behavior = "defer"
     privileged: Strings = ()
     rule: Annotated[tuple[Rule, ...], Field(strict=False)] = ()
+
+    def rules(self) -> gate.Gate:
+        """The gate as the core judges by it."""
+        rules = tuple(gate.Rule(each.name, _match(each.match), _plain(each.behavior)) for each in self.rule)
+        return gate.Gate(rules, _plain(self.default), frozenset(self.privileged))
+
+
+def _match(match: Match) -> gate.Match:
+    return gate.Match(**{name: getattr(match, name) for name in Match.model_fields})
+
+
+def _plain(behavior: Behavior) -> gate.Behavior:
+    match behavior:
+        case "always" | "defer" | "mute":
+            return behavior
+        case Conditional(debounce=float(seconds)):
+            return gate.Debounce(seconds)
+        case Conditional(rate_limit=RateLimit(tokens=tokens, refill=refill, by=by)):
+            return gate.RateLimit(tokens, refill, by)
+        case Conditional(sample=int(every)):
+            return gate.Sample(every)
+        case _:
+            raise refusal("must hold exactly one of debounce, rate_limit and sample")

@@ -92,6 +92,6 @@ class Recipe:
             integrity=frozenset(each.name for each in self.servers if each.integrity),
             when_muted={each.name: each.when_muted for each in self.servers},
             wakes=wakes,
-            privileged=frozenset(() if self.gate is None else self.gate.privileged),
             operators=frozenset({self.intercom.operator}),
+            gate=None if self.gate is None else self.gate.rules(),
         )

@@ -48,7 +48,7 @@ async def expand(connection: aiosqlite.Connection, dump: DumpOf, decode: Decode)
 async def _offer(connection: aiosqlite.Connection, dump: DumpOf, fit: Fit, decode: Decode) -> None:
     if not fit.wants:
         return
-    source = backlog(dump.stamp, dump.target)
+    source = backlog(dump.stamp, dump.target, dump.sequence)
     async with aclosing(pages(connection, source, before=dump.sequence, first=min(_FIRST, dump.cap))) as read:
         async for page in read:
             for message in _amended(page, decode):

@@ -61,16 +61,17 @@ def _view(slots: Collection[str], view: Filter, order: str, plain: str) -> str:
     return f"{' UNION ALL '.join(parts)} ORDER BY sequence {order} LIMIT :rows"
 
 
-def backlog(stamp: str, target: str) -> Source:
+def backlog(stamp: str, target: str, until: int) -> Source:
     """What carries a stamp, newest first, each with its newest edit on a second line; edits are no lines of their own
-    (A-8). The span of a server stamps its channels too, and each of them has a dump of its own (M-11)."""
-    values: dict[str, str | int] = {"stamp": stamp}
+    (A-8), and those from the sequence `until` on come too late. The span of a server stamps its channels too, and each
+    of them has a dump of its own (M-11)."""
+    values: dict[str, str | int] = {"stamp": stamp, "until": until}
     narrowed = ""
     if target.startswith(("mcp:", "channel:")):
         narrowed, values["target"] = "AND target = :target", target
     select = (
         "SELECT sequence, body || coalesce((SELECT char(10) || edit.sequence || ' ' || edit.body FROM record AS edit"  # noqa: S608  # constants
-        " INDEXED BY record_edits WHERE edit.edits = record.sequence AND edit.sequence < :before"
+        " INDEXED BY record_edits WHERE edit.edits = record.sequence AND edit.sequence < :until"
         " ORDER BY edit.sequence DESC LIMIT 1), '') AS body FROM record INDEXED BY record_diverted"
         f" WHERE stamp = :stamp AND {_BETWEEN} {narrowed} AND edits IS NULL ORDER BY sequence DESC LIMIT :rows"
     )

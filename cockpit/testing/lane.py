@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
 from cockpit.core.channel import Channel
-from cockpit.core.gate import Verdict, judge
+from cockpit.core.gate import GateState, Verdict, judge
 from cockpit.core.inputs import Arrived
 from cockpit.core.message import Json, Message, Text
 from cockpit.core.policy import Policy
@@ -49,6 +49,7 @@ class Lane:
     looking: bool = False
     wall: float = NINE
     sequence: int = 1
+    gate: GateState = field(default_factory=GateState)
     records: list[Record] = field(default_factory=list)
     effects: list[Effect] = field(default_factory=list)
 
@@ -92,7 +93,9 @@ class Lane:
         arrived = given or Arrived(
             self.channel.target, "chat", "kim", (Text(text),), id=f"m{self.sequence}", tags=marks
         )
-        verdict = judge(arrived, self.policy) if passes is None else Verdict(passes, "gate:said", privileged)
+        verdict = Verdict(bool(passes), "gate:said", privileged)
+        if passes is None:
+            verdict, self.gate = judge(arrived, self.policy.gate, self.gate, self.wall + after)
         found = self.step(Admit(arrived, verdict), after=after).records[0]
         if not isinstance(found, Message):
             raise TypeError(f"the first record of an arrival is its message, not {found!r}")

@@ -8,7 +8,8 @@ push text                     `push/event` [id, set, origin, tags]
 request method [params]       any request; `notify` any notification
 answer method, how            how it answers a method from now on: "silent", {"error": …}, {"result": …}; null: as usual
 expect method [count]         waits until it was sent so many of that, in all; gives the params of all
-received                      the methods of all that it was sent, in order
+received                      the methods of all that it was sent, in order; `trace`: answers too, as `answer ID`
+answers [count]               waits until so many answers came to requests that were sent `raw`; gives all of them
 tools names                   its tools from now on, and `list_changed`
 log text [level], progress text, updated uri
 flood channel, count [window, bytes]   that many messages, `window` in flight; gives the seconds it took
@@ -135,8 +136,17 @@ class Commands:
             await server.came.wait_for(lambda: len(found()) >= count)
         return found()
 
+    async def do_answers(self, given: Given) -> Json:
+        server, count = self._server, given.number("count", 1)
+        async with server.came:
+            await server.came.wait_for(lambda: len(server.strays) >= count)
+        return list(server.strays)
+
     async def do_received(self, given: Given) -> Json:
         return [each["method"] for each in self._server.received]
+
+    async def do_trace(self, given: Given) -> Json:
+        return list(self._server.trace)
 
     async def do_tools(self, given: Given) -> Json:
         self._server.tools = [str(name) for name in given.items("names")]

@@ -66,14 +66,19 @@ class Options:
     silent: list[str] = field(default_factory=list)
     garbage: list[str] = field(default_factory=list)
     stubborn: bool = False
+    version: str = "2024-11-05"
+    tools_a_page: int = 1000
     shout: int = 0
 
 
 class Server:
-    """One run of it. `received` holds every message with a method that came; `how` what a test said of answers."""
+    """One run of it. `received` holds every message with a method that came; `strays` every answer to
+    what was written `raw`; `how` what a test said of answers."""
 
     def __init__(self, options: Options) -> None:
         self.received: list[Wire] = []
+        self.trace: list[str] = []
+        self.strays: list[Wire] = []
         self.how: dict[str, Json] = dict.fromkeys(options.silent, "silent")
         self.tools = ["echo", "fail", "wait"]
         self.release = asyncio.Event()
@@ -141,11 +146,9 @@ class Server:
     # From the host.
 
     async def _take(self, message: dict[str, Json]) -> None:
+        self.trace.append(str(message.get("method", f"answer {message.get('id')}")))
         if "method" not in message:
-            ident = message.get("id")
-            future = self.pending.pop(ident, None) if isinstance(ident, int) else None
-            if future is not None:
-                future.set_result({key: message[key] for key in ("result", "error") if key in message})
+            await self._take_answer(message)
             return
         self.received.append(message)
         if self._options.transcript:
@@ -157,6 +160,16 @@ class Server:
             self.came.notify_all()
         if "id" in message:
             self.start(self._answer(message))
+
+    async def _take_answer(self, message: dict[str, Json]) -> None:
+        ident = message.get("id")
+        future = self.pending.pop(ident, None) if isinstance(ident, int) else None
+        if future is not None:
+            future.set_result({key: message[key] for key in ("result", "error") if key in message})
+            return
+        self.strays.append(message)
+        async with self.came:
+            self.came.notify_all()
 
     async def _answer(self, message: Wire) -> None:
         params = message.get("params")
@@ -174,7 +187,7 @@ class Server:
             case "featureSets/update":
                 return self._receipt()
             case "tools/list":
-                return {"result": {"tools": [_tool(name) for name in self.tools]}}
+                return {"result": self._page_of_tools(params)}
             case "tools/call":
                 return {"result": await self._call(params)}
             case "channels/open":
@@ -203,11 +216,16 @@ class Server:
             own: Json = json.loads(self._options.manifest) if self._options.manifest else usual
             capabilities["experimental"] = {"mcpl": own}
         return {
-            "protocolVersion": "2024-11-05",
+            "protocolVersion": self._options.version,
             "serverInfo": {"name": "fixture", "version": "1"},
             "instructions": "A fixture.",
             "capabilities": capabilities,
         }
+
+    def _page_of_tools(self, params: Given) -> Wire:
+        start, size = int(params.text("cursor", "0")), self._options.tools_a_page
+        page: dict[str, Json] = {"tools": [_tool(name) for name in self.tools[start : start + size]]}
+        return page if start + size >= len(self.tools) else page | {"nextCursor": str(start + size)}
 
     def _receipt(self) -> Wire:
         match self._options.receipt:
@@ -273,6 +291,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--silent", action="append", default=[], help="a method that it never answers")
     parser.add_argument("--garbage", action="append", default=[], help="a line on stdout before anything else")
     parser.add_argument("--stubborn", action="store_true", help="ends neither with its stdin nor by SIGTERM")
+    parser.add_argument("--version", default="2024-11-05", help="the MCP version that it answers")
+    parser.add_argument("--tools-a-page", type=int, default=1000)
     parser.add_argument("--shout", type=int, default=0, help="lines on stderr at the start")
     options = parser.parse_args(arguments, namespace=Options())
     shout(options.shout, "starting")

@@ -43,12 +43,19 @@ class CockpitApp(LookApp, inherit_bindings=False):
         self.elapsed = elapsed
         self._themes = themes
         self._called = -1
+        self._drawn = False
         self._main = MainScreen(link, read_only=read_only, first_frame=first_frame)
         self.register_theme(self.look.textual())
         self.theme = self.look.name
 
     def on_mount(self) -> None:
         self.push_screen(self._main)
+
+    def post_display_hook(self) -> None:
+        """Textual drew something: the first time that it was the main screen, slow work may begin."""
+        if not self._drawn and self._running and self.screen is self._main and self._main.size:
+            self._drawn = True
+            self._main.call_later(self._main.drawn)
 
     @property
     def main(self) -> MainScreen:

@@ -10,6 +10,9 @@ from cockpit.ui.intake import Batch, Intake
 EVERY = 0.25
 """Seconds between two paints (architecture.md, Libraries)."""
 
+SOONEST = 0.01
+"""Seconds in which the first events after a pause gather."""
+
 
 class Feed:
     """later: run a function after so many seconds. elapsed: a clock that only goes forward, in seconds."""
@@ -49,7 +52,7 @@ class Feed:
         if self._pending:
             return
         self._pending = True
-        self._later(max(0.0, self._painted + EVERY - self._elapsed()), self._due)
+        self._later(max(SOONEST, self._painted + EVERY - self._elapsed()), self._due)
 
     def paint_now(self) -> None:
         """Paint what waits, as after a verb of the operator's own."""

@@ -38,17 +38,26 @@ def measure(line: Sequence[Part]) -> int:
 
 def strip(line: Sequence[Part], width: int, theme: Theme, base: Style) -> Strip:
     """A line of exactly `width` cells; what does not fit is clipped, what is left over shows `base`."""
-    segments: list[Segment] = []
+    runs: list[tuple[str, Style]] = []
     room = width
-    for text, role in line:
+    for text, role in (*line, Part(Safe(" " * max(0, width)))):
         if room <= 0:
             break
-        shown = text if cells(text) <= room else clip(text, room)
+        blank = text.isspace()
+        shown = text if cells(text) <= room else Safe(text[:room]) if blank else clip(text, room)
         room -= cells(shown)
-        segments.append(Segment(in_ascii(shown) if theme.ascii else shown, base + theme.styles[role]))
-    if room > 0:
-        segments.append(Segment(" " * room, base))
-    return Strip(segments, max(0, width))
+        style = base if blank else base + theme.styles[role]
+        written = in_ascii(shown) if theme.ascii else shown
+        if runs and (runs[-1][1] == style or (blank and not _shows_on_blanks(runs[-1][1], style))):
+            runs[-1] = (runs[-1][0] + written, runs[-1][1])
+        else:
+            runs.append((written, style))
+    return Strip([Segment(text, style) for text, style in runs], max(0, width))
+
+
+def _shows_on_blanks(one: Style, other: Style) -> bool:
+    """Whether a blank looks otherwise in the one style than in the other; if not, it need not be told apart."""
+    return bool(one.bgcolor != other.bgcolor or one.underline or other.underline or one.reverse or other.reverse)
 
 
 def in_ascii(text: Safe) -> Safe:

@@ -128,7 +128,9 @@ def _plain(name: str, dark: bool) -> TextualTheme:
     names = ("scrollbar", "scrollbar-hover", "scrollbar-active", "scrollbar-background",
              "scrollbar-background-hover", "scrollbar-background-active", "scrollbar-corner-color", "quiet",
              "raised", "edge", "lit", "border", "border-blurred", "input-selection-background",
-             "input-selection-foreground", "input-cursor-background", "input-cursor-foreground")  # fmt: skip
+             "input-selection-foreground", "input-cursor-background", "input-cursor-foreground",
+             "ansi-background", "ansi-foreground", "screen-selection-background",
+             "screen-selection-foreground")  # fmt: skip
     return TextualTheme(
         name=name, primary=own, secondary=own, warning=own, error=own, success=own, accent=own, foreground=own,
         background=own, surface=own, panel=own, boost=own, dark=dark, ansi=True,

@@ -46,7 +46,7 @@ def test_a_message() -> None:
     assert (found.kind, found.author, found.author_id, found.id) == ("chat", "Kim", "u1", "m1")
     assert found.blocks == (Text("hello"),)
     assert found.addressed
-    assert not (found.push or found.own or found.change)
+    assert (found.push, found.own, found.change) == (False, False, "")
 
 
 def test_the_same_message_has_the_same_key_and_any_other_another() -> None:

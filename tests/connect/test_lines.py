@@ -29,9 +29,11 @@ def test_an_unfinished_line_is_held_back() -> None:
 @pytest.mark.parametrize("pieces", [[b"x" * 11], [b"x" * 6, b"x" * 5], [b"x" * 11 + b"\n"], [b"a\n" + b"x" * 11]])
 def test_a_line_beyond_the_limit_is_a_fault(pieces: list[bytes]) -> None:  # 10 MB lines
     splitter = LineSplitter(10)
+    *fine, last = pieces
+    for piece in fine:
+        splitter.feed(piece)
     with pytest.raises(LineTooLong):
-        for piece in pieces:
-            splitter.feed(piece)
+        splitter.feed(last)
 
 
 def test_a_line_at_the_limit_passes() -> None:
@@ -55,7 +57,7 @@ def test_invalid_utf8_costs_a_character_and_no_more() -> None:  # R-3
     "line", [b"log: started", b"", b"{", b"NaN", b'{"a": Infinity}', b"[" * 100_000, b"1" * 5000, b"\xff\xfe"]
 )
 def test_what_is_no_json_is_said_to_be_none(line: bytes) -> None:  # malformed JSON
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"."):
         parse(line)
 
 

@@ -53,9 +53,10 @@ def test_values_may_be_quoted(line: str, reason: str) -> None:
     assert parse(line).text("reason") == reason
 
 
-def test_a_quoted_word_is_never_a_parameter() -> None:
-    assert parse('ask "text=hello there"').text("text") == "text=hello there"
+def test_what_is_said_stands_as_it_was_typed() -> None:
     assert parse("ask how is 2+2=4 going").text("text") == "how is 2+2=4 going"
+    assert parse('ask say "hi" twice').text("text") == 'say "hi" twice'
+    assert parse('go=ask text="say hi"').text("text") == "say hi"
 
 
 @pytest.mark.parametrize(

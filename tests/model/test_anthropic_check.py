@@ -15,13 +15,13 @@ from cockpit.testing.anthropic_check import markers, problem
 Body: TypeAlias = "dict[str, Json]"
 
 PNG = "iVBORw0KGgoAAAANSUhEUg=="
-MARK: Json = {"type": "ephemeral"}
-TEXT: Json = {"type": "text", "text": "x"}
-USE: Json = {"type": "tool_use", "id": "t1", "name": "a", "input": {}}
-RESULT: Json = {"type": "tool_result", "tool_use_id": "t1", "content": "ok"}
-THOUGHT: Json = {"type": "thinking", "thinking": "hm", "signature": "s"}
-TOOLS: Json = [{"name": "a", "description": "", "input_schema": {"type": "object"}}]
-IMAGE: Json = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}
+MARK: Body = {"type": "ephemeral"}
+TEXT: Body = {"type": "text", "text": "x"}
+USE: Body = {"type": "tool_use", "id": "t1", "name": "a", "input": {}}
+RESULT: Body = {"type": "tool_result", "tool_use_id": "t1", "content": "ok"}
+THOUGHT: Body = {"type": "thinking", "thinking": "hm", "signature": "s"}
+TOOLS: list[Json] = [{"name": "a", "description": "", "input_schema": {"type": "object"}}]
+IMAGE: Body = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}
 
 
 def said(*contents: Json, **more: Json) -> Body:
@@ -58,7 +58,7 @@ GOOD: dict[str, Body] = {
     ),
     "an answer to continue": said("hi", "so"),
     "a system of one text": said("hi", system="You are."),
-}  # type: ignore[dict-item]  # mypy can't see that a Json which is a literal dict unpacks
+}
 
 BAD: dict[str, tuple[Body, str]] = {
     "no model": ({**said("hi"), "model": ""}, "model"),
@@ -140,7 +140,7 @@ BAD: dict[str, tuple[Body, str]] = {
         "base64 image",
     ),
     "half a character": (said("x\ud83d"), "surrogate"),
-}  # type: ignore[dict-item]  # as above
+}
 
 
 @pytest.mark.parametrize("name", GOOD)

@@ -238,7 +238,8 @@ def test_the_policy_is_what_the_recipe_says(tmp_path: Path) -> None:
     assert policy.integrity == {"disc"}  # M-8
     assert policy.when_muted == {"git": "hide", "disc": "mark", "web": "hide"}
     assert policy.wakes == {"mcp:git": ("scout",), "feed:alarms": ()}  # N-7
-    assert policy.privileged == {"111"}
+    assert policy.gate is not None
+    assert policy.gate.privileged == {"111"}
     assert policy.operators == {"you"}
 
 

@@ -29,7 +29,7 @@ SETTLING = 2.0
 """Seconds after a snapshot in which events may still be older than it."""
 
 
-class MainScreen(Going, inherit_bindings=False):
+class MainScreen(Going):
     """Over one link. read_only: this screen writes nothing, whatever the link allows."""
 
     def __init__(self, link: Link, *, read_only: bool, first_frame: Callable[[], None]) -> None:
@@ -42,11 +42,7 @@ class MainScreen(Going, inherit_bindings=False):
         self._feed = Feed(link, self._paint, self._later, lambda: app_of(self).elapsed())
         self._began = (float("-inf"), 0.0)
 
-    def on_mount(self) -> None:
-        super().on_mount()
-        self.call_after_refresh(self._ready)
-
-    def _ready(self) -> None:
+    def drawn(self) -> None:
         """The first frame is out: slow work may begin."""
         self._first_frame()
         self.action_reconnect()

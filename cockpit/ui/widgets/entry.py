@@ -1,6 +1,7 @@
 """One entry of a pane: a time, who or what it is of, and its text, wrapped under the time as in a chat.
 
-While its text is still being written only the lines that changed are painted.
+Its first cell is a gutter for the mark of the entry that Enter means. While its text is still being written only the
+lines that changed are painted.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from textual.widget import Widget
 
 from cockpit.ui.look import app_of
 from cockpit.ui.paint import Line, Part, measure, strip
-from cockpit.ui.text import Safe, own, wrap
+from cockpit.ui.text import Safe, clip, own, wrap
 from cockpit.ui.theme import Role
 
 
@@ -21,7 +22,8 @@ class Entry(Widget):
     DEFAULT_CSS = "Entry { width: 1fr; height: auto; background: $background; }"
 
     def __init__(
-        self, head: Line, body: Safe, role: Role = "text", *, raw: str = "", channel: str = "", indent: int = 6
+        self, head: Line, body: Safe, role: Role = "text", *, raw: str = "", channel: str = "", indent: int = 6,
+        one_line: bool = False,
     ) -> None:
         super().__init__()
         self.raw = raw or body
@@ -30,6 +32,7 @@ class Entry(Widget):
         self._body = body
         self._role: Role = role
         self._indent = indent
+        self._one_line = one_line
         self._wrapped: tuple[int, list[Safe]] = (0, [])
         self._current = False
 
@@ -74,19 +77,17 @@ class Entry(Widget):
     def render_line(self, y: int) -> Strip:
         width = self.size.width
         lines = self._lines(width)
+        gutter = Part(own("▸" if y == 0 and self._current else " "), "accent")
         head: Line = self._head if y == 0 else (Part(own(" " * self._indent)),)
-        if y == 0 and self._current:
-            head = (Part(own("▸"), "accent"), *_dropped_first_cell(head))
         body = Part(lines[y] if y < len(lines) else own(""), self._role)
-        return strip((*head, body), width, app_of(self).look, self.rich_style)
+        return strip((gutter, *head, body), width, app_of(self).look, self.rich_style)
 
     def _lines(self, width: int) -> list[Safe]:
         if self._wrapped[0] != width:
-            indent = min(self._indent, max(0, width - 8))
-            self._wrapped = (width, wrap(self._body, width - measure(self._head), width - indent))
+            room = width - 1
+            if self._one_line:
+                self._wrapped = (width, [clip(self._body, room - measure(self._head))])
+                return self._wrapped[1]
+            indent = min(self._indent, max(0, room - 8))
+            self._wrapped = (width, wrap(self._body, room - measure(self._head), room - indent))
         return self._wrapped[1]
-
-
-def _dropped_first_cell(head: Line) -> Line:
-    """The head without the space it begins with."""
-    return (Part(own(head[0].text[1:]), head[0].role), *head[1:]) if head else head

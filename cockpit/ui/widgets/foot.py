@@ -63,11 +63,10 @@ class Legend(Painted):
             self.refresh()
 
     def lines(self, width: int, height: int) -> Sequence[Line]:
-        parts: list[Part] = [Part(own(" "))]
+        parts: list[Part] = []
         for key, word in self._keys:
-            pair = (Part(own(key), "accent"), Part(own(f" {word}  "), "dim"))
-            if measure(parts) + measure(pair) - 2 > width:
-                continue
-            parts += pair
+            pair = (Part(own("  " if parts else " ")), Part(own(key), "accent"), Part(own(f" {word}"), "dim"))
+            if measure(parts) + measure(pair) <= width:
+                parts += pair
         return (tuple(parts),)
 

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cockpit.ui.look import Painted
+from cockpit.ui.look import Painted, app_of
 from cockpit.ui.paint import Line, Part, measure
 from cockpit.ui.standing import IDLE, Standing
 from cockpit.ui.text import own
-from cockpit.ui.theme import Role
+from cockpit.ui.theme import STATES, Role
 
 _APART = 3
 """Cells between two things that are told."""
+
+_COUNTS = 70
+"""The weight of how many channels are not heard."""
+
+Told = list[tuple[int, Line]]
+"""(weight, words): the lightest gives way first."""
 
 
 class Headline(Painted):
@@ -33,17 +39,17 @@ class Headline(Painted):
         name = (Part(own(" cockpit"), "strong"),)
         if self._standing is None:
             return ((*name, Part(own("   starting…"), "dim")),)
-        told = self._told(self._standing)
-        while told and measure(name) + sum(measure(line) + _APART for _, line in told) > width - 1:
-            told.remove(min(told, key=lambda each: each[0]))
+        room = width - 1 - measure(name)
+        told = _fitted(self._told(self._standing), room)
+        if self._standing.counted() and not any(weight == _COUNTS for weight, _ in told):
+            told = _fitted([*told, (_COUNTS, self._signs(self._standing))], room)
         parts = [*name]
         for _, line in told:
             parts += [Part(own(" " * _APART)), *line]
         return (tuple(parts),)
 
-    def _told(self, standing: Standing) -> list[tuple[int, Line]]:
-        """(weight, words): the lightest gives way first."""
-        told: list[tuple[int, Line]] = []
+    def _told(self, standing: Standing) -> Told:
+        told: Told = []
         for place, agent in enumerate(standing.agents):
             role: Role = "dim" if agent.activity == IDLE else "accent"
             weight = 60 - place if agent.activity != IDLE else 40 - 30 * (agent.role == "subconscious") - place
@@ -52,7 +58,7 @@ class Headline(Painted):
         if usage.input or usage.output or usage.cache_read:
             told.append((20, (Part(standing.spent(), "dim"),)))
         if standing.counted():
-            told.append((70, (Part(standing.counted(), "text"),)))
+            told.append((_COUNTS, (Part(standing.counted(), "text"),)))
         if standing.offline_model:
             told.append((50, (Part(own("offline model"), "warn"),)))
         if standing.read_only:
@@ -64,3 +70,20 @@ class Headline(Painted):
         if standing.broken:
             told.append((95, (Part(own("events broke off: r"), "error"),)))
         return told
+
+    def _signs(self, standing: Standing) -> Line:
+        """The counts by glyph, where their words have no room."""
+        look = app_of(self).look
+        parts: list[Part] = []
+        for name in STATES:
+            number = (standing.counts or {}).get(name, 0)
+            if number:
+                parts.append(Part(own(f"{look.glyph(name)}{number} "), name))
+        return tuple(parts)
+
+
+def _fitted(told: Told, room: int) -> Told:
+    kept = list(told)
+    while kept and sum(measure(line) + _APART for _, line in kept) > room:
+        kept.remove(min(kept, key=lambda each: each[0]))
+    return kept

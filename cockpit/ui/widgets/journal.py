@@ -29,7 +29,7 @@ class Journal(VerticalScroll, can_focus=True, inherit_bindings=False):
 
     DEFAULT_CSS = """
     Journal {
-        background: $background; color: $foreground; padding: 0 0 0 1;
+        background: $background; color: $foreground;
         overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1; scrollbar-gutter: stable;
     }
     """

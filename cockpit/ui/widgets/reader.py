@@ -118,8 +118,10 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         app = app_of(self)
         if not 0 <= place < len(self._lines):
             return Strip.blank(width, self.rich_style)
-        base = self.rich_style + app.look.cursor(self.has_focus) if place == self._cursor else self.rich_style
-        return strip(self._lines[place][1], width, app.look, base)
+        item, line = self._lines[place]
+        chosen = item == self._lines[self._cursor][0]
+        base = self.rich_style + app.look.cursor(self.has_focus) if chosen else self.rich_style
+        return strip(line, width, app.look, base)
 
     @property
     def _at_end(self) -> bool:
@@ -138,8 +140,11 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if not self._lines:
             return
         before, self._cursor = self._cursor, max(0, min(place, len(self._lines) - 1))
-        for line in {before, self._cursor}:
-            self.refresh(Region(0, line - round(self.scroll_y), self.size.width, 1))
+        touched = {self._lines[n][0] for n in (before, self._cursor) if n < len(self._lines)}
+        for y in range(self.size.height):
+            shown = y + round(self.scroll_y)
+            if shown < len(self._lines) and self._lines[shown][0] in touched:
+                self.refresh(Region(0, y, self.size.width, 1))
         top, room = round(self.scroll_y), self.size.height
         if self._cursor < top:
             self.scroll_to(y=self._cursor, animate=False, force=True)

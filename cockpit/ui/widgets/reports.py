@@ -19,6 +19,8 @@ from cockpit.ui.widgets.entry import Entry
 from cockpit.ui.widgets.journal import KEEP, Journal
 
 _TRIGGERS = {"wake", "cadence", "cancel"}
+_TOLD_OTHERWISE = {"deliver_summary", "note_disposition", "cancel_tuneout", "think", "skip_reply", "end_turn"}
+"""Calls of the subconscious (semantics.md S-4) that are reports already, or nothing to read; a failed one is told."""
 
 
 @dataclass(slots=True)
@@ -107,7 +109,8 @@ class Reports(Journal):
                 self.drop(draft.entry)
                 if draft.entry in new:
                     new.remove(draft.entry)
-        new.append(_call(call))
+        if call.ok is False or call.tool not in _TOLD_OTHERWISE:
+            new.append(_call(call))
 
     def _write(self, piece: Writing, new: list[Entry]) -> None:
         draft = self._drafts.get(piece.stream)
@@ -159,4 +162,4 @@ def _role(report: Reported) -> Role:
 def _call(call: ToolCalled) -> Entry:
     mark = {None: "·", True: "✓", False: "!"}[call.ok]
     said = own(f"{mark} {line(call.tool, 64)} {line(call.summary, 200)}")
-    return Entry((Part(own("      ")),), said, "dim" if call.ok is not False else "error")
+    return Entry((Part(own("      ")),), said, "dim" if call.ok is not False else "error", one_line=True)

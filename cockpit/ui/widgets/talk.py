@@ -39,10 +39,11 @@ class Piece:
     stream: str = ""
     done: bool = False
     call: tuple[str, str] | None = None
+    one_line: bool = False
     entry: Entry | None = None
 
     def shown(self) -> Entry:
-        self.entry = Entry(self.head, self.body, self.role, raw=self.raw)
+        self.entry = Entry(self.head, self.body, self.role, raw=self.raw, one_line=self.one_line)
         return self.entry
 
     def write(self, body: Safe, role: Role = "text", raw: str = "") -> None:
@@ -161,7 +162,7 @@ class Talk(Journal):
             case ToolCalled():
                 body, role = _call(item)
                 call = (item.tool, item.summary) if item.ok is None else None
-                return Piece((Part(own("      ")),), body, role, raw=item.summary, call=call)
+                return Piece((Part(own("      ")),), body, role, raw=item.summary, call=call, one_line=True)
             case Noticed():
                 return Piece((Part(words.clock(item.at), "dim"), Part(own(" "))), block(item.text), "dim", item.text)
             case TurnChanged():
