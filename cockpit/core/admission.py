@@ -79,14 +79,28 @@ def arrive(given: Arrived, channel: Channel, world: World, verdict: Verdict, now
     )
     records: list[Record] = [message]
     reason: TurnReason = "intercom" if given.intercom else "push" if given.push else "message"
-    records.extend(WakeRequest(agent, reason, now.wall, str(channel.target)) for agent in decided.wakes)
+    target = str(channel.target)
+    records.extend(WakeRequest(agent, reason, now.wall, target, hops=given.hops) for agent in decided.wakes)
     effects: tuple[Effect, ...] = ()
     if decided.acknowledge and given.id is not None and channel.target.server is not None:
         effects = (Acknowledge(channel.target.server, channel.target.id, given.id),)
     one = 0 if message.edits is not None else 1
     counted = _counted(channel, given, decided, one, now)
+    told = _first_held(channel, given, decided, world)
+    if told and counted.span is not None:
+        counted = replace(counted, span=replace(counted.span, told=True))
     after = quiet.stirred(counted, given, stamp=decided.stamp, verdict=verdict, world=world, now=now)
-    return Step(after, tuple(records), effects)
+    return Step(after, tuple(records), effects, told)
+
+
+def _first_held(channel: Channel, given: Arrived, decided: Admission, world: World) -> str:
+    """What a muted participant is told, once a span, at the first message that is held (M-5)."""
+    span = channel.span
+    if channel.target.kind != "user" or span is None or span.told or not world.policy.notify_muted:
+        return ""
+    if decided.stamp is None or decided.stamp.span != span.id:
+        return ""
+    return f"{given.to[0] if given.to else world.policy.primary} muted you"
 
 
 def _amends(given: Arrived, decided: Admission, world: World) -> int | None:

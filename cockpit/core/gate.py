@@ -30,6 +30,9 @@ class Pattern(Protocol):
     def fullmatch(self, text: str) -> object | None: ...
 
 
+MOST_HOPS = 4
+"""How many agents' turns in a row may wake the next; then a message between agents wakes nobody (K-37)."""
+
 SCANNED = 100_000
 """Characters of a text that a pattern looks at."""
 
@@ -124,6 +127,8 @@ def judge(given: Arrived, gate: Gate | None, state: GateState, now: float) -> tu
     privileged = gate is not None and given.author_id is not None and given.author_id in gate.privileged
     if given.own:
         return Verdict(False, "gate:own", privileged), state
+    if given.hops >= MOST_HOPS:
+        return Verdict(False, "gate:hops", privileged), state
     if gate is None:
         return _without(given), state
     rule = next((rule for rule in gate.rules if matches(rule.match, given)), None)

@@ -30,7 +30,8 @@ class Arrived:
     channel; any other event: `mcp:SERVER`). key: what makes it a duplicate (A-7), unique over all servers, or None
     where the source gives none. id: the server's message id, for acknowledging and for `go=why`. tags: expanded
     (mcpl.md 9.2). change: an edit or a deletion of the message with the same id. own: our own words come back (N-5).
-    direct: an Intercom message to one handle. to: the residents it was said to, empty where it is for all.
+    intercom, to: said over the Intercom, to these residents, or to all where there are none. hops: how many agents'
+    turns led to it.
     """
 
     target: Target
@@ -46,6 +47,7 @@ class Arrived:
     push: bool = False
     intercom: bool = False
     to: tuple[str, ...] = ()
+    hops: int = 0
 
     @property
     def addressed(self) -> bool:
@@ -59,4 +61,5 @@ class Receipt:
 
     accepted: bool
     reason: str = ""
+    """Why it was refused; of an accepted one, what its sender is told (M-5)."""
     duplicate: bool = False

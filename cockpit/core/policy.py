@@ -28,7 +28,7 @@ class Policy:
 
     integrity: servers that are not muted without an override (M-8). wakes: whom a server's or feed's events may
     wake, by target; absent means every resident (N-7). operators: the Intercom's handles that are operators (M-7).
-    gate: the residents' wake gate, None for N-6.
+    gate: the residents' wake gate, None for N-6. notify_muted: a muted participant is told (M-5).
     """
 
     residents: tuple[str, ...]
@@ -40,6 +40,7 @@ class Policy:
     wakes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     operators: frozenset[str] = frozenset()
     gate: Gate | None = None
+    notify_muted: bool = True
 
     @property
     def primary(self) -> str:

@@ -59,7 +59,8 @@ class Lifecycle:
 
 @dataclass(frozen=True, slots=True)
 class WakeRequest:
-    """A turn that an agent owes, durable until that turn ended (T-16). target and epoch say what asked for it."""
+    """A turn that an agent owes, durable until that turn ended (T-16). target and epoch say what asked for it,
+    hops how many agents' turns in a row led to it (K-37)."""
 
     agent: str
     reason: TurnReason
@@ -67,6 +68,7 @@ class WakeRequest:
     target: str | None = None
     epoch: str | None = None
     sequence: int = 0
+    hops: int = 0
 
 
 @dataclass(frozen=True, slots=True)

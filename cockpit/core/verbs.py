@@ -90,6 +90,8 @@ VERBS: tuple[Verb, ...] = (
     Verb("start", "start a server's process", "K", (_TARGET,), _SERVER),
     Verb("peek", "print its backlog without ending anything", "p",
          (_TARGET, Param("last", "count", example="20")), writes=False),
+    Verb("say", "say something over the Intercom, as the operator", None,
+         (Param("to", "text", example="feed:NAME|RESIDENT"), Param("text", "text", required=True, example='"…"'))),
     Verb("ask", "prompt the resident (ignition)", None, (Param("text", "text", required=True, example='"…"'),)),
     Verb("stop", "interrupt the running turn", "escape escape", ()),
     Verb("why", "why a message was or wasn't heard", "w",
@@ -99,6 +101,7 @@ VERBS: tuple[Verb, ...] = (
     Verb("stats", "totals a channel and an agent", "s", (), writes=False),
     Verb("context", "what an agent would be sent now", "x",
          (Param("agent", "text", example="…"),), writes=False),
+    Verb("undo", "take back your last mute, unmute, open, close, or tune-out that diverted nothing", "u", ()),
     Verb("quit", "end cleanly", "q", (), writes=False),
 )  # fmt: skip
 
@@ -137,7 +140,7 @@ def parse(line: str) -> Command:
     text = line.strip().removeprefix(":").strip()
     spoken = _spoken(text)
     if spoken is not None:
-        return Command(spoken[0], line, None, {spoken[1].name: spoken[2]})
+        return Command(spoken[0], line, None, spoken[1])
     words = _words(text)
     if not words:
         raise VerbError("missing_value", "an empty line names no verb", "go=VERB target=TARGET")
@@ -166,15 +169,25 @@ def parse(line: str) -> Command:
     return Command(verb, line, None if target is None else target.strip(), values)
 
 
-def _spoken(line: str) -> tuple[Verb, Param, str] | None:
-    """The short form of a verb that says something (`ask WORDS`): the words just as they stand, quotes and all."""
+def _spoken(line: str) -> tuple[Verb, Mapping[str, str]] | None:
+    """The short form of a verb that says something (`ask WORDS`, `say to=NAME WORDS`): the words just as they stand,
+    quotes and all. None where the line is of no such verb, or names its text."""
     word, _, rest = line.partition(" ")
     verb = BY_NAME.get(word.lower().removeprefix("go="))
     text = None if verb is None else next((each for each in verb.params if each.kind == "text" and each.required), None)
-    if verb is None or text is None or not rest.strip() or verb.param("target") is not None:
+    if verb is None or text is None or verb.param("target") is not None:
         return None
-    name = rest.lstrip().partition("=")[0].lower()
-    return None if verb.param(name) is not None else (verb, text, rest.strip())
+    given: dict[str, str] = {}
+    rest = rest.strip()
+    while rest:
+        name, equals, tail = rest.partition("=")
+        if not equals or verb.param(name.lower()) is None:
+            return verb, {**given, text.name: rest}
+        value, _, after = tail.partition(" ")
+        if name.lower() == text.name or value[:1] in {'"', "'"}:
+            return None
+        given[name.lower()], rest = value, after.strip()
+    return None
 
 
 def _verb(words: list[tuple[str, bool]]) -> tuple[Verb, list[tuple[str, bool]]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from cockpit.core.channel import Channel, attention, label, presence
 from cockpit.core.message import Json
@@ -15,6 +15,18 @@ from cockpit.engine.directory import Directory
 from cockpit.engine.ledger import Draft, Ledger
 from cockpit.errors import VerbError
 
+UNDOABLE = frozenset({"mute", "unmute", "open", "close", "tune-out"})
+REMEMBERED = 50
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """One act that may be taken back. ended: the epoch that a close has cancelled."""
+
+    verb: str
+    target: Target
+    ended: str | None
+
 
 @dataclass(slots=True)
 class Acts:
@@ -22,6 +34,7 @@ class Acts:
 
     ledger: Ledger
     directory: Directory
+    _done: dict[str, list[_Done]] = field(default_factory=dict)
 
     async def mute(
         self, target: Target, actor: Actor, *, reason: str = "", override: str | None = None, soft: bool = False
@@ -60,6 +73,39 @@ class Acts:
     async def keep(self, target: Target, actor: Actor, alive: bool) -> str:
         return await self._act("start" if alive else "kill", target, Keep(actor, alive), actor, "")
 
+    async def undo(self, actor: Actor) -> str:
+        """Take back this actor's last mute, unmute, open, close, or tune-out that diverted nothing.
+
+        Raises VerbError where there is none, or where taking it back would lose something; it stays then.
+        """
+        mine = self._done.setdefault(actor.name, [])
+        if not mine:
+            raise VerbError("refused", "there is nothing of yours to take back", "mute, unmute, open, close, tune-out")
+        last, kept = mine[-1], len(mine) - 1
+        said = await self._inverse(last, actor)
+        del mine[kept:]
+        return f"took back {last.verb}: {said}"
+
+    async def _inverse(self, last: _Done, actor: Actor) -> str:
+        channel = self.ledger.channels[last.target]
+        match last.verb:
+            case "mute":
+                return await self.unmute(last.target, actor)
+            case "unmute":
+                return await self.mute(last.target, actor, reason="undo")
+            case "open":
+                return await self.want(last.target, actor, wanted=False)
+            case "close" if last.ended is None:
+                return await self.want(last.target, actor, wanted=True)
+            case "tune-out" if channel.epoch is not None and channel.epoch.held == 0:
+                return await self.cancel(last.target, actor, reason="undo")
+        verb = "tune-out" if last.verb == "close" else "cancel"
+        raise VerbError(
+            "refused",
+            f"{last.verb} of {last.target} is not taken back: messages were diverted",
+            f"go={verb} target={last.target}",
+        )
+
     async def refuse(self, verb: str, target: str, actor: Actor, why: str) -> None:
         """Put a refusal in the audit that no step has seen."""
         await self.ledger.do(
@@ -72,7 +118,7 @@ class Acts:
         return await self._commit(verb, target, lambda draft: draft.step(target, given).answer, actor, reason)
 
     async def _commit(self, verb: str, target: Target, apply: Callable[[Draft], str], actor: Actor, reason: str) -> str:
-        def audited(draft: Draft) -> str:
+        def audited(draft: Draft) -> tuple[str, str | None]:
             known = draft.channel(target)
             before, epoch = self.label(draft, target), _epoch(known)
             answer = apply(draft)
@@ -81,13 +127,18 @@ class Acts:
             draft.write(
                 Audit(draft.wall, actor.name, actor.origin, verb, str(target), before, after, reason, epoch, ok=True)
             )
-            return answer
+            return answer, epoch if verb == "close" else None
 
         try:
-            return await self.ledger.do(audited)
+            answer, ended = await self.ledger.do(audited)
         except VerbError as error:
             await self.refuse(verb, str(target), actor, str(error))
             raise
+        if verb in UNDOABLE:
+            mine = self._done.setdefault(actor.name, [])
+            mine.append(_Done(verb, target, ended))
+            del mine[:-REMEMBERED]
+        return answer
 
     def label(self, draft: Draft, target: Target) -> str:
         """The channel's label as the draft has it; empty for one that is not known."""

@@ -49,6 +49,10 @@ class Surroundings(Protocol):
         """The request has ended, at this cost."""
         ...
 
+    def turning(self, agent: str, requests: Sequence[WakeRequest] | None) -> None:
+        """A turn of the agent begins, for these; or, given None, it is over."""
+        ...
+
     def looked(self, agent: str, well: bool) -> Callable[[Draft], None]:
         """What a turn's end means for the epochs it looked at; nothing for a resident."""
         ...
@@ -63,7 +67,8 @@ class Outcome:
 
 @dataclass(slots=True)
 class Agent:
-    """role decides the slot it writes to, and whether its prose is heard. rounds: the ceiling of tool rounds."""
+    """role decides the slot it writes to, and whether its prose is heard. rounds: the ceiling of tool rounds. hops: how
+    many agents' turns led to the running one (K-37)."""
 
     name: str
     role: Literal["resident", "subconscious"]
@@ -78,6 +83,7 @@ class Agent:
     activity: str = "idle"
     usage: Usage = field(default_factory=Usage)
     turns: int = 0
+    hops: int = 0
     _running: asyncio.Task[Outcome] | None = None
     _open: tuple[ToolUse, ...] = ()
     _partial: str = ""
@@ -116,9 +122,14 @@ class Agent:
             return
         self.emit(TurnChanged(self.clock.wall(), self.name, "started", reason))
         self.activity = "working" if self.role == "resident" else f"reading {self._channel}".strip()
-        async with asyncio.TaskGroup() as group:
-            self._running = group.create_task(self._turn(began), name=f"turn:{self.name}")
-        task, self._running = self._running, None
+        self.hops = max(request.hops for request in requests)
+        self.around.turning(self.name, requests)
+        try:
+            async with asyncio.TaskGroup() as group:
+                self._running = task = group.create_task(self._turn(began), name=f"turn:{self.name}")
+        finally:
+            self._running = None
+            self.around.turning(self.name, None)
         outcome = Outcome("stopped") if task.cancelled() else task.result()
         if task.cancelled():
             await self._mend(began)

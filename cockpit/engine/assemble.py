@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cockpit.connect.config import ServerConfig
+from cockpit.connect.intercom import Intercom
 from cockpit.connect.ports import Host, Server
 from cockpit.connect.supervisor import supervise
 from cockpit.context.agent_context import AgentContext, Ceilings, anchor_slot
@@ -24,6 +25,7 @@ from cockpit.engine.calls import Calls, Own
 from cockpit.engine.catalogue import Catalogue
 from cockpit.engine.clock import Clock, SystemClock
 from cockpit.engine.commands import Commands
+from cockpit.engine.desk import Desk
 from cockpit.engine.directory import Directory, worth_showing
 from cockpit.engine.engine import Engine
 from cockpit.engine.host import EngineHost
@@ -38,6 +40,7 @@ from cockpit.engine.rows import Rows
 from cockpit.engine.settings import AgentSettings, agents_of, model_config, server_config
 from cockpit.engine.subconscious_tools import SubconsciousTools
 from cockpit.engine.toolbox import resident_tools, subconscious_tools
+from cockpit.engine.typing import Typing
 from cockpit.engine.wakes import Wakes
 from cockpit.model.config import ModelConfig
 from cockpit.model.factory import make_model
@@ -113,7 +116,7 @@ class _Building:
     def engine(self, store: str, models: Mapping[str, Model], make_server: ServerMaker) -> Engine:
         policy, clock = self.recipe.policy(), self.clock
         names = [server.name for server in self.recipe.servers]
-        directory = Directory(names, ())
+        directory = Directory(names, self._people())
         channels = self._channels(names, directory)
         hub = Hub(clock.wall)
         ledger = Ledger(
@@ -132,7 +135,9 @@ class _Building:
         }
         outbox = Outbox(servers, failed=lambda verb, target, why: _record(acts, verb, target, why))
         catalogue = Catalogue(servers, policy.when_muted)
-        minds = self._minds(ledger, directory, acts, outbox, catalogue)
+        agents: dict[str, Agent] = {}
+        desk = Desk(self._intercom(host), agents)
+        minds = self._minds(ledger, acts, outbox=outbox, catalogue=catalogue, desk=desk)
         engine = Engine(
             recipe=self.recipe.name,
             store=store,
@@ -146,10 +151,13 @@ class _Building:
             minds=minds,
             outbox=outbox,
             servers=servers,
+            desk=desk,
+            agents=agents,
             tuned_out=self.recipe.tuned_out if self.opened.fresh else (),
             pending=self.opened.pending,
         )
-        engine.agents = {each.name: self._agent(each, engine, models[each.name]) for each in self.settings}
+        minds.typing.heard = engine.heard
+        agents |= {each.name: self._agent(each, engine, models[each.name]) for each in self.settings}
         engine.commands = self._commands(engine)
         return engine
 
@@ -166,6 +174,7 @@ class _Building:
     def _channels(self, servers: list[str], directory: Directory) -> dict[Target, Channel]:
         """Every channel's last value, its presence as of a process that just began."""
         found = {mcp(name): Channel(mcp(name)) for name in servers}
+        found |= {target: Channel(target, registered=True) for target in self._people()}
         for channel in self.opened.channels:
             if worth_showing(channel, dict.fromkeys(servers)):
                 found[channel.target] = self._restored(channel, servers)
@@ -173,13 +182,25 @@ class _Building:
             directory.add(target)
         return found
 
+    def _people(self) -> list[Target]:
+        """The Intercom's channels, where the recipe has one: participants, the operator, other residents, feeds."""
+        said = self.recipe.intercom
+        feeds = [Target("feed", feed.name) for feed in said.feeds]
+        if not feeds and not said.participants:
+            return []
+        residents = [each.name for each in self.recipe.residents] if len(self.recipe.residents) > 1 else []
+        return [*(Target("user", name) for name in (*said.participants, *residents, said.operator)), *feeds]
+
     def _restored(self, channel: Channel, servers: list[str]) -> Channel:
+        if channel.target.server is None:
+            return channel
         known = channel.target.server in servers
         presence: Presence = "killed" if channel.killed else "connecting" if known else "offline"
         reason = "" if known else "no such server in this recipe"
         return replace(channel, presence=presence, reason=reason, registered=False, since=self.clock.wall())
 
-    def _minds(self, ledger: Ledger, directory: Directory, acts: Acts, outbox: Outbox, catalogue: Catalogue) -> Minds:
+    def _minds(self, ledger: Ledger, acts: Acts, *, outbox: Outbox, catalogue: Catalogue, desk: Desk) -> Minds:
+        directory = acts.directory
         minds: dict[str, Mind] = {}
         for each in self.settings:
             ceilings = Ceilings(each.model.context_tokens, each.model.max_tokens, each.model.max_message_tokens)
@@ -187,7 +208,13 @@ class _Building:
             own: Own
             if each.role == "resident":
                 tools = ResidentTools(
-                    Actor(each.name, "resident", "tool"), acts, directory, ledger.channels, self.chronicle, outbox
+                    Actor(each.name, "resident", "tool"),
+                    acts,
+                    directory,
+                    ledger.channels,
+                    self.chronicle,
+                    outbox,
+                    desk.between,
                 )
                 own, listed = tools.call, resident_tools(self.recipe.policy().tune_out)
                 context = AgentContext.resident(each.name, ceilings, self.chronicle)
@@ -212,7 +239,19 @@ class _Building:
                 )
             minds[each.name] = Mind(each, context, listed, own, notes)
         calls = Calls(catalogue, catalogue.servers, ledger.channels)
-        return Minds(ledger, catalogue, calls, self.recipe.primary.name, minds)
+        typing = Typing(catalogue.servers, lambda _: False)
+        return Minds(ledger, catalogue, calls, typing, self.recipe.primary.name, minds)
+
+    def _intercom(self, host: EngineHost) -> Intercom:
+        said = self.recipe.intercom
+        return Intercom(
+            host,
+            said.operator,
+            tuple(resident.name for resident in self.recipe.residents),
+            tuple(feed.name for feed in said.feeds),
+            {handle: token.get_secret_value() for handle, token in said.participants.items()},
+            stamp=lambda: f"{self.clock.wall():.6f}",
+        )
 
     def _agent(self, settings: AgentSettings, engine: Engine, model: Model) -> Agent:
         return Agent(
@@ -241,6 +280,7 @@ class _Building:
             clock=self.clock,
             read_only=self.read_only,
             ask=engine.ask,
+            say=engine.desk.say,
             stop=engine.stop,
             quit=engine.quit,
             stats=lambda: reading.stats(

@@ -33,6 +33,7 @@ class Commands:
     clock: Clock
     read_only: bool
     ask: Callable[[str], Awaitable[str]]
+    say: Callable[[str | None, str], Awaitable[str]]
     stop: Callable[[], Awaitable[str]]
     quit: Callable[[], None]
     stats: Callable[[], Counted]
@@ -57,6 +58,10 @@ class Commands:
         verb = command.verb.name
         if verb == "ask":
             return self._done(command, await self.ask(command.text("text") or ""))
+        if verb == "say":
+            return self._done(command, await self.say(command.text("to"), command.text("text") or ""))
+        if verb == "undo":
+            return self._done(command, await self.acts.undo(actor))
         if verb == "stop":
             return self._done(command, await self.stop())
         if verb == "quit":

@@ -25,6 +25,7 @@ from cockpit.engine.acts import Acts
 from cockpit.engine.agent import Agent, spoken
 from cockpit.engine.clock import Clock
 from cockpit.engine.commands import Commands
+from cockpit.engine.desk import Desk
 from cockpit.engine.directory import Directory
 from cockpit.engine.hub import Hub, Subscription
 from cockpit.engine.ledger import Committed, Draft, Ledger
@@ -32,6 +33,7 @@ from cockpit.engine.minds import Minds
 from cockpit.engine.outbox import Outbox
 from cockpit.engine.rows import Rows
 from cockpit.engine.scheduler import Scheduler
+from cockpit.engine.typing import RENEWED
 from cockpit.engine.wakes import Judgement
 from cockpit.errors import CockpitError, StoreError, VerbError
 
@@ -55,6 +57,7 @@ class Engine:
     minds: Minds
     outbox: Outbox
     servers: Mapping[str, Server]
+    desk: Desk
     agents: Mapping[str, Agent] = field(default_factory=dict)
     tuned_out: tuple[Target, ...] = ()
     scheduler: Scheduler = field(init=False)
@@ -116,7 +119,7 @@ class Engine:
     @property
     def errands(self) -> int:
         """Short tasks under way: wishes, processes ending, an anchor being moved."""
-        lasting = ("timers", "rows", "server:", "outbox:", "agent:")
+        lasting = ("timers", "typing", "rows", "server:", "outbox:", "agent:")
         return sum(not task.get_name().startswith(lasting) for task in self._tasks)
 
     async def ask(self, text: str, agent: str | None = None) -> str:
@@ -164,9 +167,7 @@ class Engine:
             return "run"
         match request.reason:
             case "message" | "push" | "intercom":
-                parent = self.directory.parent(channel.target)
-                server = None if parent is None else self.ledger.channels.get(parent)
-                return "run" if attention(channel, server) in {"open", "closed"} else "drop"
+                return "run" if self.heard(channel.target) else "drop"
             case "wake" | "cadence":
                 if channel.epoch is None or channel.epoch.id != request.epoch:
                     return "drop"
@@ -190,6 +191,7 @@ class Engine:
             self._spawn(self.minds.anchor_subconscious(), "anchor")
         for effect in done.effects:
             self.outbox.release(effect, self._spawn)
+        self.minds.typing.check()
         self.scheduler.poke()
         for agent in self.agents.values():
             agent.wakes.poke()
@@ -243,6 +245,7 @@ class Engine:
 
     def _start(self) -> None:
         self._spawn(self.scheduler.run(), "timers")
+        self._spawn(self._type(), "typing")
         for name, server in self.servers.items():
             self._spawn(server.run(), f"server:{name}")
             self._spawn(self.outbox.run(name), f"outbox:{name}")
@@ -276,6 +279,19 @@ class Engine:
             await self.ledger.do(apply)
         except CockpitError as error:
             self.hub.emit(Failed(self.clock.wall(), "store", str(error)))
+
+    async def _type(self) -> None:
+        """Repeat what typing is shown, every seven seconds."""
+        never = asyncio.Event()
+        while True:
+            await self.clock.wait(never, RENEWED)
+            self.minds.typing.renew()
+
+    def heard(self, target: Target) -> bool:
+        """Whether a channel is neither muted nor tuned out."""
+        channel, parent = self.ledger.channels.get(target), self.directory.parent(target)
+        server = None if parent is None else self.ledger.channels.get(parent)
+        return channel is not None and attention(channel, server) in {"open", "closed"}
 
     def _silent(self, channel: Channel) -> bool:
         parent = self.directory.parent(channel.target)

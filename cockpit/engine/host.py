@@ -10,6 +10,7 @@ from cockpit.core.channel import Presence
 from cockpit.core.events import Event, Failed, Progressed
 from cockpit.core.inputs import Arrived, Descriptor, Receipt
 from cockpit.core.step import Admit, Observe, Register, Unregister
+from cockpit.core.target import Target
 from cockpit.core.target import channel as chat
 from cockpit.core.target import server as mcp
 from cockpit.engine.clock import Clock
@@ -34,8 +35,9 @@ class EngineHost:
 
     async def arrived(self, given: Arrived) -> asyncio.Future[Receipt]:
         def admit(draft: Draft) -> Receipt:
-            draft.step(given.target, Admit(given, draft.judge(given)))
-            return Receipt(accepted=True)
+            verdict = draft.judge(given)
+            done = draft.step(_row(given, draft), Admit(given, verdict))
+            return Receipt(accepted=True, reason=done.answer)
 
         amends = f"{given.target.server}/{given.id}" if given.change and given.id and given.target.server else None
         repeated = Receipt(accepted=True, duplicate=True)
@@ -90,6 +92,15 @@ class EngineHost:
             recent.append(now)
             self.emit(Failed(self.clock.wall(), "server", f"mcp:{server}: {text}"))
         self._faults[server] = recent
+
+
+def _row(given: Arrived, draft: Draft) -> Target:
+    """The channel whose state decides: of the Intercom, the user's mute comes before the feed's (A-10)."""
+    if not given.intercom or given.target.kind == "user":
+        return given.target
+    user = Target("user", given.author)
+    known = draft.channel(user)
+    return user if known is not None and known.span is not None else given.target
 
 
 def _first_choice(policy: Subscribe, descriptor: Descriptor) -> bool:

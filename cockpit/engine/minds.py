@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -11,15 +11,16 @@ from cockpit.context.budget import Prelude
 from cockpit.context.request_json import request_json
 from cockpit.core.events import ContextShown
 from cockpit.core.message import Json, Message, ToolUse
-from cockpit.core.records import Usage
+from cockpit.core.records import Usage, WakeRequest
 from cockpit.core.request import Request, Tool
 from cockpit.core.step import Looked, Missed, Read
-from cockpit.core.target import Target
+from cockpit.core.target import Target, parse
 from cockpit.core.verbs import nearest
 from cockpit.engine.calls import Calls, Finish, Own
 from cockpit.engine.catalogue import Catalogue
 from cockpit.engine.ledger import Draft, Ledger
 from cockpit.engine.settings import AgentSettings
+from cockpit.engine.typing import Typing
 from cockpit.errors import ModelError, VerbError
 
 
@@ -41,6 +42,7 @@ class Minds:
     ledger: Ledger
     catalogue: Catalogue
     calls: Calls
+    typing: Typing
     primary: str
     minds: Mapping[str, Mind]
     _looked: dict[str, dict[Target, int]] = field(default_factory=dict)
@@ -116,6 +118,16 @@ class Minds:
     def answered(self, agent: str, request: Request, usage: Usage) -> None:
         """The provider's own count corrects the estimate."""
         self.minds[agent].context.calibrate(request.tokens, usage.input + usage.cache_read + usage.cache_write)
+
+    def turning(self, agent: str, requests: Sequence[WakeRequest] | None) -> None:
+        """A-9: typing is shown in the channels that woke a resident's turn, while it runs."""
+        if self.minds[agent].settings.role != "resident":
+            return
+        if requests is None:
+            self.typing.end(agent)
+            return
+        ordinary = [each.target for each in requests if each.reason in {"message", "push"} and each.target]
+        self.typing.begin(agent, [parse(target) for target in ordinary])
 
     def looked(self, agent: str, well: bool) -> Callable[[Draft], None]:
         """T-12, T-14: a turn that ended well has digested what its last request held; a failed one nothing."""

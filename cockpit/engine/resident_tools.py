@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -31,7 +31,7 @@ class Publisher(Protocol):
 
 @dataclass(slots=True)
 class ResidentTools:
-    """Dispatch for one resident."""
+    """Dispatch for one resident. intercom: author, to, text."""
 
     actor: Actor
     acts: Acts
@@ -39,6 +39,7 @@ class ResidentTools:
     channels: Mapping[Target, Channel]
     chronicle: Chronicle
     publisher: Publisher
+    intercom: Callable[[str, str, str], Awaitable[str]]
 
     async def call(self, name: str, values: Mapping[str, Json]) -> str:
         match name:
@@ -62,6 +63,8 @@ class ResidentTools:
                 return await self.acts.want(self._channel(values), self.actor, wanted=False)
             case "channel_publish":
                 return await self.publisher.publish(self._channel(values), read.text(values, "text"))
+            case "intercom_send":
+                return await self.intercom(self.actor.name, read.text(values, "to"), read.text(values, "text"))
             case "fetch_history":
                 return await self._history(values)
             case _:

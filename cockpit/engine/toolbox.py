@@ -102,6 +102,13 @@ def resident_tools(defaults: TuneOutDefaults) -> tuple[Tool, ...]:
             limit=_number("messages a page, 50 unless said, 200 at most"),
             before=_number("only messages older than this number, as the page before gave it"),
         ),
+        _tool(
+            "intercom_send",
+            "Say something over the Intercom: to another resident by name, or to a feed as feed:NAME.",
+            ("to", "text"),
+            to=_text("a resident's name, or feed:NAME"),
+            text=_text("what to say"),
+        ),
     )
 
 

@@ -139,6 +139,6 @@ def _unreached(error: Exception) -> str:
 def _line(text: str, secrets: Iterable[str]) -> str:
     for secret in secrets:
         if secret:
-            pass
+            text = text.replace(secret, "[secret]")
     flat = " ".join(text.split())
     return flat if len(flat) <= _LINE else f"{clip(flat, _LINE)}…"

@@ -94,4 +94,5 @@ class Recipe:
             wakes=wakes,
             operators=frozenset({self.intercom.operator}),
             gate=None if self.gate is None else self.gate.rules(),
+            notify_muted=self.intercom.notify_muted == "always",
         )

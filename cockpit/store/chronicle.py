@@ -19,7 +19,7 @@ from cockpit.core.records import Batch, DumpOf, Record
 from cockpit.errors import StoreError
 from cockpit.store import schema
 from cockpit.store.codec import Stored
-from cockpit.store.connection import Presence, connect, prepare, reported
+from cockpit.store.connection import Presence, claim, connect, prepare, reported
 from cockpit.store.dump import expand
 from cockpit.store.lock import StoreLock
 from cockpit.store.message_codec import decode_message
@@ -105,5 +105,6 @@ async def open_chronicle(path: Path, *, tell: Tell = log.warning) -> AsyncIterat
         async with connect(path, "rw") as writing:
             with reported(path, "opened"):
                 await schema.upgrade(writing, path)
+            claim(path)
             async with connect(path, "ro") as reading:
                 yield SqliteChronicle(path, writing, reading, tell)

@@ -99,6 +99,8 @@ def _wake(record: WakeRequest) -> Body:
         body["target"] = record.target
     if record.epoch is not None:
         body["epoch"] = record.epoch
+    if record.hops:
+        body["hops"] = record.hops
     return body
 
 
@@ -112,6 +114,7 @@ def decode_wake(sequence: int, line: str) -> WakeRequest:
         target=fields.optional_text(body, "target"),
         epoch=fields.optional_text(body, "epoch"),
         sequence=sequence,
+        hops=fields.whole(body, "hops", 0),
     )
 
 

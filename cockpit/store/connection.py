@@ -31,8 +31,8 @@ _REASONS = {
 
 
 def prepare(path: Path) -> Path:
-    """The store's real path. Its file is made where it is missing, with mode 0600, in a folder made with mode 0700; off
-    a file that is there the rights of others are taken. Raises StoreError where that is not allowed."""
+    """The store's real path. Its file is made where it is missing, with mode 0600, in a folder made with mode 0700.
+    Raises StoreError where that is not allowed, or something else than a file is there."""
     try:
         path = path.expanduser().resolve()
         for folder in reversed([path.parent, *path.parent.parents]):
@@ -41,10 +41,26 @@ def prepare(path: Path) -> Path:
         try:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         except FileExistsError:
-            path.chmod(0o600)
+            if not path.is_file():
+                raise StoreError(f"the store {path} cannot be made: there is something else than a file") from None
     except OSError as error:
         raise StoreError(f"the store {path} cannot be made: {error.strerror or error}") from error
     return path
+
+
+def claim(path: Path) -> None:
+    """Take the rights of others off the store's files, once it is known to be a store. Raises StoreError."""
+    try:
+        for file in files_of(path):
+            if file.exists():
+                file.chmod(0o600)
+    except OSError as error:
+        raise StoreError(f"the store {path} cannot be made private: {error.strerror or error}") from error
+
+
+def files_of(path: Path) -> tuple[Path, Path, Path]:
+    """The store's file, its write-ahead log, and the log's index."""
+    return path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")
 
 
 def existing(path: Path) -> Path:
@@ -103,11 +119,11 @@ class Presence:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._files = tuple((name, _identity(name)) for name in (path, path.with_name(f"{path.name}-wal")))
+        self._files = tuple((file, _identity(file)) for file in files_of(path)[:2])
 
     def check(self) -> None:
         """Raises StoreError where one was removed or replaced."""
-        if any(_identity(name) != known for name, known in self._files):
+        if any(_identity(file) != known for file, known in self._files):
             raise StoreError(f"the store {self._path} cannot be written: it was removed or replaced while in use")
 
 

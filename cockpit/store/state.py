@@ -38,12 +38,14 @@ async def read_state(connection: aiosqlite.Connection) -> Opened:
     skipped: list[str] = []
     channels = [await _channel(connection, target, body, skipped) for target, _, body in rows["channel"]]
     head = rows["head"][0][1] or 0
+    pending = _pending(rows["pending"], skipped)
+    snapshots = _snapshots(rows["snapshot"], skipped)
     usage, turns = _agents(rows["agent"], skipped)
     return Opened(
         head=head,
         channels=tuple(channel for channel in channels if channel is not None),
-        pending=_pending(rows["pending"], skipped),
-        snapshots=_snapshots(rows["snapshot"], skipped),
+        pending=pending,
+        snapshots=snapshots,
         usage=usage,
         turns=turns,
         fresh=head == 0,

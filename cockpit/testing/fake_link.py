@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -125,12 +126,11 @@ def demo_view() -> View:
     """A snapshot with something to read in each pane."""
     return view(
         reports=(
-            report("· ", kind="prose", at=START - 900.0, channel=""),
             report("You were asked twice about the release date; nobody is blocked. Marten offers to write the notes "
                    "if you say which of the two drafts counts.", at=START - 600.0),
             report("wake 2 of 5", kind="wake", at=START - 300.0),
             report("The thread turned to lunch. Nothing for you.", at=START - 240.0),
-        )[1:],
+        ),
         conversation=(
             Prompted(START - 500.0, "scout", "what did I miss in git this morning?"),
             ToolCalled(START - 498.0, "scout", "git__git_log", "max_count=10", ok=True),
@@ -165,6 +165,11 @@ class FakeLink:
         """Send events, in order."""
         self._queue.extend(events)
         self._ready.set()
+
+    @property
+    def pending(self) -> int:
+        """Events that nobody has read yet."""
+        return len(self._queue)
 
     def break_off(self, error: BaseException | None = None) -> None:
         """End the events, or make the next read raise."""
@@ -273,9 +278,7 @@ async def _live(link: FakeLink) -> None:
 
 
 async def _demo(theme: str) -> int:
-    import time
-
-    from cockpit.ui import run_screen_async
+    from cockpit.ui import run_screen_async  # noqa: PLC0415  the double itself needs no screen
 
     link = FakeLink(demo_view(), now=time.time)
     live = asyncio.create_task(_live(link), name="live")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
 from cockpit.connect.config import DEFAULT_GRANT, ServerConfig
 from cockpit.connect.ports import Called, Host, Published
@@ -14,6 +15,7 @@ from cockpit.core.request import Tool
 from cockpit.core.target import channel, server
 from cockpit.errors import ConnectorError
 
+_IDS = count(1)  # over restarts too: a server gives no id twice
 Answerer = Callable[[str, Mapping[str, Json]], Awaitable[Called]]
 
 
@@ -38,7 +40,6 @@ class FakeServer:
     typed: list[tuple[str, bool]] = field(default_factory=list)
     came: asyncio.Event = field(default_factory=asyncio.Event)
     _asked: asyncio.Event = field(default_factory=asyncio.Event)
-    _sent: int = 0
 
     @property
     def name(self) -> str:
@@ -114,8 +115,7 @@ class FakeServer:
         tags: tuple[str, ...] = (),
     ) -> Arrived:
         """One chat message as a connector hands it on."""
-        self._sent += 1
-        identity = message_id or f"m{self._sent}"
+        identity = message_id or f"m{next(_IDS)}"
         wanted = (*tags, "chat:addressed", "chat:mention") if addressed else (*tags, "chat:ambient")
         return Arrived(
             target=channel(self.name, channel_id),

@@ -61,7 +61,8 @@ class Rig:
             quiet = quiet + 1 if self._still(held) else 0
 
     async def advance(self, seconds: float, *, wall: float | None = None, held: Collection[str] = ()) -> None:
-        """Move the clock, and let the timers and turns that fall due run."""
+        """Move the clock once all is still, and let the timers and turns that fall due run."""
+        await self.settle(held=held)
         self.clock.advance(seconds, wall=wall)
         await self.settle(held=held)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from cockpit.connect.config import ServerConfig
+from cockpit.connect.ports import Called
 from cockpit.connect.supervisor import SupervisedServer, supervise
 from cockpit.testing.clock import FakeClock
 from cockpit.testing.host import RecordingHost
@@ -77,6 +78,15 @@ class Served:
         """Have the fixture register channels, and wait until they were asked to be open."""
         await self.remote.do("register", channels=list(channels))
         await self.remote.do("expect", method="channels/open", count=len(channels))
+
+    async def stuck(self) -> asyncio.Future[Called]:
+        """Wait until the connector has stopped reading; gives the call that is not answered because of it."""
+        async with asyncio.timeout(_PATIENCE):
+            while True:
+                calling = asyncio.ensure_future(self.server.call("echo", {}))
+                done, _ = await asyncio.wait({calling}, timeout=0.2)
+                if not done:
+                    return calling
 
 
 @asynccontextmanager

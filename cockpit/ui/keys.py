@@ -49,9 +49,7 @@ def _of_verb(key: str, verbs: tuple[Verb, ...]) -> Key:
     target = verbs[0].param("target")
     at_message = verbs[0].param("message") is not None
     scope: Scope = "table" if target is not None and target.required else "peek" if at_message else "anywhere"
-    return Key(
-        f"verb.{verbs[0].name}", key, key, does, f"keyed('{key}')", scope, verbs[0].name.replace("-", " ")
-    )
+    return Key(f"verb.{verbs[0].name}", key, key, does, f"keyed('{key}')", scope, verbs[0].name.replace("-", " "))
 
 
 _VERBS = tuple(_of_verb(key, verbs) for key, verbs in KEYED.items() if len(key) == 1)

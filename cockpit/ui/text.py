@@ -42,7 +42,10 @@ _ONE_FOR_ONE = {**_CONTROLS, **_TURNING, **_FLAGS, **dict.fromkeys([*_HIDDEN, *_
                 **dict.fromkeys(_TONES, _UNKNOWN)}  # fmt: skip
 # A joiner before a symbol builds one picture out of several; only its first part is measured alike everywhere.
 _JOINED = re.compile("\u200d(?:[\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff])?")
-_COMBINING = "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u064b-\u065f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
+_COMBINING = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u064b-\u065f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
+    "\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
+)
 _PILED = re.compile(f"([{_COMBINING}]{{4}})[{_COMBINING}]+")
 
 

@@ -183,9 +183,7 @@ def _theme(path: Path, data: Mapping[str, object], ascii_only: bool) -> Theme:
     )
 
 
-def _table(
-    path: Path, data: Mapping[str, object], field: str, known: tuple[str, ...]
-) -> Mapping[str, object]:
+def _table(path: Path, data: Mapping[str, object], field: str, known: tuple[str, ...]) -> Mapping[str, object]:
     table = data.get(field, {})
     if not isinstance(table, Mapping):
         raise UsageError(f"theme {path}: {field} is no table")

@@ -112,7 +112,7 @@ async def test_what_a_tool_answers(serve: Serve, result: Json, content: tuple[Te
     ],
 )
 async def test_a_call_that_fails(serve: Serve, config: Config, how: Json, why: str) -> None:
-    served = await serve(config=config(limits=Limits(call=0.3)))
+    served = await serve(config=config(limits=Limits(call=0.3 if how == "silent" else 120)))
     await served.remote.do("answer", method="tools/call", how=how)
     with pytest.raises(ToolError, match=why):
         await served.server.call("echo", {})

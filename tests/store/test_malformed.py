@@ -60,7 +60,7 @@ class TestMessages:
         assert any("malformed" in line for line in told)
 
     @pytest.mark.parametrize(
-        ("name", "value"),
+        "given",
         [
             ("slot", 7), ("kind", "rumour"), ("author", None), ("blocks", "text"), ("blocks", [{"type": "text"}]),
             ("at", "now"), ("at", True), ("at", float("nan")), ("target", 3), ("tags", "chat"), ("tags", [1]),
@@ -69,11 +69,11 @@ class TestMessages:
         ],
     )  # fmt: skip
     async def test_each_field_has_the_shape_that_was_written(
-        self, chronicle: SqliteChronicle, path: Path, told: list[str], said: Said, name: str, value: object
+        self, chronicle: SqliteChronicle, path: Path, told: list[str], said: Said, given: tuple[str, object]
     ) -> None:
         await chronicle.append(Batch((said(1),)))
         body = json.loads(_body(path, 1))
-        damage(path, "UPDATE record SET body = ? WHERE sequence = 1", json.dumps(body | {name: value}))
+        damage(path, "UPDATE record SET body = ? WHERE sequence = 1", json.dumps(body | dict([given])))
         assert await chronicle.messages([RESIDENTS], view="all", limit=9) == []
         assert [line.split(":")[0] for line in told] == ["record 1 is malformed and is left out"]
 
@@ -110,8 +110,8 @@ async def test_a_malformed_record_of_another_kind_is_left_out(
     await chronicle.append(Batch(tuple(reports)))
     damage(path, """UPDATE record SET body = replace(body, '"summary"', '"rumour"') WHERE sequence = 2""")
     assert list(await chronicle.reports(limit=9)) == [reports[0], reports[2]]
-    assert told == ["record 2 is malformed and is left out: kind is 'rumour', not summary or note or disposition or"
-                    " wake or cadence or cancel or prose or failure"]  # fmt: skip
+    [line] = told
+    assert line.startswith("record 2 is malformed and is left out: kind is 'rumour', not summary or note or ")
 
 
 class TestOpening:

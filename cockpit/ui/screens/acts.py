@@ -19,6 +19,7 @@ from cockpit.ui.standing import Standing
 from cockpit.ui.text import Safe, line, own
 from cockpit.ui.theme import Role
 
+
 class Stage(Protocol):
     """What the acts need of the screen around them."""
 
@@ -166,7 +167,8 @@ class Acts:
             question = own(f"{len(written)} verbs. Run them, one after the other?")
             self.ask_first(own("pasted"), question, lambda: self.say_lines(written), written)
         else:
-            question = own(f"{len(text.splitlines())} lines. Send them to {line(self._stage.agent_shown, 24)} as one message?")
+            who = line(self._stage.agent_shown, 24)
+            question = own(f"{len(text.splitlines())} lines. Send them to {who} as one message?")
             self.ask_first(own("pasted"), question, lambda: self._stage.work(self._ask(text), "ask"), text.split("\n"))
 
     def say_line(self, text: str) -> None:
@@ -221,9 +223,7 @@ class Acts:
                  "ok" if ran.ok else "error")  # fmt: skip
         for shown in answer.shown:
             if isinstance(shown, Peeked):
-                self._stage.open_sheet(
-                    PeekSheet(shown, self._stage.rows().get(shown.target), self._look(shown.target))
-                )
+                self._stage.open_sheet(PeekSheet(shown, self._stage.rows().get(shown.target), self._look(shown.target)))
             else:
                 self._stage.open_sheet(Sheet(title_of(shown), items_of(shown)))
         if answer.shown and ran.ok:

@@ -96,6 +96,11 @@ class Going(Screen[None], inherit_bindings=False):
             self.log_page.add(app_of(self).now(), text, role)
         self.query_one(AnswerLine).say(text, role)
 
+    @property
+    def said(self) -> Safe:
+        """What the answer line shows."""
+        return self.query_one(AnswerLine).said
+
     # focus
 
     def on_resize(self, event: events.Resize) -> None:

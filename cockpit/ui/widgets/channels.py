@@ -20,7 +20,7 @@ from cockpit.ui.keys import bindings
 from cockpit.ui.look import app_of
 from cockpit.ui.paint import Part, strip
 from cockpit.ui.text import own
-from cockpit.ui.widgets.columns import Columns, Row, cells_of, heading
+from cockpit.ui.widgets.columns import Columns, Row, channel_row, fold_row, heading
 
 HEADING = 1
 """Lines above the first row."""
@@ -224,12 +224,12 @@ class Channels(ScrollView, can_focus=True, inherit_bindings=False):
     def _compute(self, line: BoardLine) -> Row:
         app = app_of(self)
         if isinstance(line, FoldLine):
-            return cells_of(line, None, self._columns, app.look, app.now())
+            return fold_row(line, self._columns)
         row = self.board.rows[line.target]
-        return cells_of(
-            line, row, self._columns, app.look, app.now(),
+        return channel_row(
+            row, self._columns, app.look, app.now(),
             marked=row.target in self.board.marked, said=self.progress.get(row.target, ""),
-            under_cursor=row.target == self.cursor and self.has_focus,
+            lit=row.target == self.cursor and self.has_focus,
         )  # fmt: skip
 
     def _repaint(self, targets: Iterable[str]) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import assert_never
 
 from cockpit.core.events import ChannelChanged
 from cockpit.ui import words
-from cockpit.ui.board import BoardLine, FoldLine, RowLine
+from cockpit.ui.board import FoldLine
 from cockpit.ui.paint import Line, Part, measure
-from cockpit.ui.text import Safe, clip_middle, fit, line, own
+from cockpit.ui.text import Safe, cells, clip, clip_middle, fit, line, own
 from cockpit.ui.theme import Role, Theme
 
 _GUTTER = 4
@@ -69,38 +68,43 @@ def heading(columns: Columns) -> Line:
     return tuple(parts)
 
 
-def cells_of(
-    shown: BoardLine, row: ChannelChanged | None, columns: Columns, look: Theme, now: float, *,
-    marked: bool = False, said: str = "", under_cursor: bool = False,
+def fold_row(fold: FoldLine, columns: Columns) -> Row:
+    """The line of what a group does not show, with the sums of its counts."""
+    return Row(tuple(_fold(fold, columns)))
+
+
+def channel_row(
+    row: ChannelChanged, columns: Columns, look: Theme, now: float, *,
+    marked: bool = False, said: str = "", lit: bool = False,
 ) -> Row:  # fmt: skip
-    """One line of the table."""
-    match shown:
-        case FoldLine():
-            return Row(tuple(_fold(shown, columns)))
-        case RowLine():
-            assert row is not None
-            return Row(tuple(_channel(row, columns, look, now, marked, said, under_cursor)))
-        case _:
-            assert_never(shown)
+    """One channel's line. said: what stands in the place of the remark. lit: the cursor is on it and has the focus.
 
-
-def _channel(
-    row: ChannelChanged, columns: Columns, look: Theme, now: float, marked: bool, said: str, under_cursor: bool
-) -> Iterator[Part]:
-    yield Part(own("▸" if marked else " "), "accent")
-    marks = look.marks(row.presence, row.attention)
-    for glyph, state in marks:
-        yield Part(own(glyph), state)
-    yield Part(own(" " * (3 - len(marks))))
-    name = clip_middle(line(row.target, 400), columns.target)
+    now: seconds since 1970, for the time left.
+    """
     dead = row.presence in {"offline", "killed"}
-    yield Part(fit(name, columns.target), "strong" if under_cursor else "dim" if dead else "text")
-    yield _gap()
-    yield Part(fit(words.state(row, columns.state), columns.state), _role(row))
+    parts = [Part(own("▸" if marked else " "), "accent" if marked else "text"), *_glyphs(row, look)]
+    name = clip_middle(line(row.target, 400), columns.target)
+    parts.append(Part(fit(name, columns.target), "strong" if lit else "dim" if dead else "text"))
+    parts += [_gap(), *_filled(words.state(row, columns.state), columns.state, _role(row))]
     if columns.remark:
-        yield _gap()
-        yield Part(fit(line(said, 80) if said else words.remark(row, now), columns.remark), "dim")
-    yield from _counts(row.wait, row.need, row.held, columns.count)
+        remark = line(said, 80) if said else words.remark(row, now)
+        parts += [_gap(), Part(fit(remark, columns.remark), "dim")]
+    return Row((*parts, *_counts(row.wait, row.need, row.held, columns.count)))
+
+
+def _glyphs(row: ChannelChanged, look: Theme) -> Iterator[Part]:
+    """Two cells and a space; each glyph in the colour of its own state. Always three parts, so that rows compare."""
+    marks = [*look.marks(row.presence, row.attention)]
+    yield Part(own(marks[0][0]), marks[0][1])
+    yield Part(own(marks[1][0]), marks[1][1]) if len(marks) > 1 else _gap()
+    yield _gap()
+
+
+def _filled(text: Safe, width: int, role: Role) -> Iterator[Part]:
+    """Text and the blanks after it apart: an underlined state must not underline its column."""
+    shown = clip(text, width)
+    yield Part(shown, role)
+    yield Part(own(" " * (width - cells(shown))))
 
 
 def _fold(fold: FoldLine, columns: Columns) -> Iterator[Part]:

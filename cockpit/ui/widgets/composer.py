@@ -22,10 +22,12 @@ from cockpit.ui.widgets.line_input import EDITING, LineInput
 REMEMBERED = 200
 """Lines of history."""
 
+
 class Composer(LineInput, inherit_bindings=False):
     """One line, its history, its completion."""
 
     BINDINGS = [*EDITING, *bindings("composer")]  # noqa: RUF012  Textual's own way
+
     class Pasted(Message):
         """Several lines came at once."""
 

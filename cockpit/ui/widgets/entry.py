@@ -22,7 +22,14 @@ class Entry(Widget):
     DEFAULT_CSS = "Entry { width: 1fr; height: auto; background: $background; }"
 
     def __init__(
-        self, head: Line, body: Safe, role: Role = "text", *, raw: str = "", channel: str = "", indent: int = 6,
+        self,
+        head: Line,
+        body: Safe,
+        role: Role = "text",
+        *,
+        raw: str = "",
+        channel: str = "",
+        indent: int = 6,
         one_line: bool = False,
     ) -> None:
         super().__init__()

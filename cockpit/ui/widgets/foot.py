@@ -38,8 +38,7 @@ class AnswerLine(Painted):
         first = (Part(own(f" {mark}"), self._role),)
         rest = (Part(own("   ")),)
         return tuple(
-            (*(first if place == 0 else rest), Part(part, self._role))
-            for place, part in enumerate(self._wrapped())
+            (*(first if place == 0 else rest), Part(part, self._role)) for place, part in enumerate(self._wrapped())
         )
 
     def _wrapped(self) -> list[Safe]:
@@ -69,4 +68,3 @@ class Legend(Painted):
             if measure(parts) + measure(pair) <= width:
                 parts += pair
         return (tuple(parts),)
-

@@ -129,9 +129,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _lay_out(self) -> None:
         width = max(1, self.scrollable_content_region.width)
-        self._lines = [
-            (place, line) for place, item in enumerate(self._items) for line in _laid_out(item, width)
-        ]
+        self._lines = [(place, line) for place, item in enumerate(self._items) for line in _laid_out(item, width)]
         self._cursor = max(0, min(self._cursor, len(self._lines) - 1))
         self.virtual_size = Size(width, len(self._lines))
         self.refresh()
@@ -157,6 +155,4 @@ def _laid_out(item: Item, width: int) -> list[Line]:
     indent = min(item.indent, max(0, width - 8))
     wrapped = wrap(item.body, max(1, width - measure(item.head)), width - indent)
     space = Part(own(" " * indent))
-    return [
-        (*(item.head if place == 0 else (space,)), Part(part, item.role)) for place, part in enumerate(wrapped)
-    ]
+    return [(*(item.head if place == 0 else (space,)), Part(part, item.role)) for place, part in enumerate(wrapped)]

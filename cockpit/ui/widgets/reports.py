@@ -102,7 +102,7 @@ class Reports(Journal):
         return next(iter([*same, *near, *mine]), None)
 
     def _called(self, call: ToolCalled, new: list[Entry]) -> None:
-        """A call ended: what was written for it and became no report (a thought, a line to a channel) is its line now."""
+        """A call ended: what was written for it and became no report (a thought, a line to a channel) goes."""
         for stream, draft in list(self._drafts.items()):
             if draft.agent == call.agent and draft.done:
                 del self._drafts[stream]

@@ -1,0 +1,110 @@
+"""The screen in a test: over a `FakeLink`, with a clock that stands still, driven by keys and read as text."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from cockpit.core.events import Event
+from cockpit.testing.fake_link import START, FakeLink
+from cockpit.ui.app import CockpitApp
+
+THEMES = Path(__file__).parents[2] / "themes"
+"""The themes as they lie beside the package."""
+
+
+class Hands:
+    """A clock that a test turns. now: seconds since 1970; elapsed: seconds that only go forward."""
+
+    def __init__(self) -> None:
+        self.wall = START
+        self.run = 1000.0
+
+    def now(self) -> float:
+        return self.wall
+
+    def elapsed(self) -> float:
+        return self.run
+
+
+@dataclass(frozen=True, slots=True)
+class Driven:
+    """A running screen."""
+
+    app: CockpitApp
+    link: FakeLink
+    pilot: Pilot[int]
+    hands: Hands
+
+    async def press(self, *keys: str) -> None:
+        """Press keys and let the screen come to rest."""
+        await self.pilot.press(*keys)
+        await self.settle()
+
+    async def write(self, text: str) -> None:
+        """Type `text` where the focus is."""
+        await self.pilot.press(*("space" if letter == " " else letter for letter in text))
+        await self.settle()
+
+    async def tell(self, *events: Event) -> None:
+        """Send events and paint them."""
+        self.link.emit(*events)
+        await self.settle()
+
+    async def settle(self) -> None:
+        """Let what is under way be done, and paint."""
+        await self.pilot.pause()
+        while self.link.pending:
+            await asyncio.sleep(0)
+        if self.app.is_running:
+            self.app.main.paint_now()
+        await self.pilot.pause()
+
+    @property
+    def text(self) -> str:
+        """What the screen on top shows, a line each."""
+        strips = self.app.screen._compositor.render_strips()  # noqa: SLF001  Textual shows its lines nowhere else
+        return "\n".join(strip.text.rstrip() for strip in strips)
+
+    @property
+    def raw(self) -> str:
+        """What a terminal would be sent for it, control sequences and all."""
+        strips = self.app.screen._compositor.render_strips()  # noqa: SLF001  as above
+        return "\n".join(strip.render(self.app.console) for strip in strips)
+
+    def row(self, target: str) -> str:
+        """The channel table's line that shows a target, or the part of it that is given."""
+        lines = (line.partition("│")[0].rstrip() for line in self.text.split("\n"))
+        return next((line for line in lines if target in line), "")
+
+    @property
+    def said(self) -> str:
+        """The answer line."""
+        return str(self.app.main.said)
+
+
+@asynccontextmanager
+async def driven(
+    link: FakeLink | None = None,
+    *,
+    size: tuple[int, int] = (120, 40),
+    theme: str = "dark",
+    read_only: bool = False,
+) -> AsyncIterator[Driven]:
+    """Open the screen over `link` (the demo's unless given) and wait until it shows the snapshot."""
+    link = FakeLink() if link is None else link
+    hands = Hands()
+    app = CockpitApp(
+        link, theme=theme, themes=THEMES, read_only=read_only, now=hands.now, elapsed=hands.elapsed
+    )
+    async with app.run_test(size=size) as pilot:
+        screen = Driven(app, link, pilot, hands)
+        while not link.subscriptions:
+            await pilot.pause()
+        await screen.settle()
+        yield screen
