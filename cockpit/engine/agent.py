@@ -160,6 +160,8 @@ class Agent:
         outcome.usage = outcome.usage + completed.usage
         if completed.stop in {"refusal", "max_tokens"}:
             outcome.detail = f"the model stopped: {completed.stop}"
+        if completed.stop == "refusal":
+            outcome.state = "failed"
         self.around.answered(self.name, request, completed.usage)
         uses = tuple(block for block in completed.blocks if isinstance(block, ToolUse))
         self._open, self._partial = uses, ""

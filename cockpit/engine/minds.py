@@ -9,6 +9,7 @@ from functools import partial
 from cockpit.context.agent_context import AgentContext
 from cockpit.context.budget import Prelude
 from cockpit.context.request_json import request_json
+from cockpit.core.channel import Channel, Epoch
 from cockpit.core.events import ContextShown
 from cockpit.core.message import Json, Message, ToolUse
 from cockpit.core.records import Usage, WakeRequest
@@ -45,12 +46,14 @@ class Minds:
     typing: Typing
     primary: str
     minds: Mapping[str, Mind]
-    _looked: dict[str, dict[Target, int]] = field(default_factory=dict)
+    _held: dict[str, dict[Target, Channel]] = field(default_factory=dict)
+    _looked: dict[str, dict[Target, Epoch]] = field(default_factory=dict)
 
     async def compile(self, agent: str, began: int) -> Request | None:
         """The next request, its moved anchor kept before it is sent; None where there is nothing new to answer."""
         context = self.minds[agent].context
         done = context.compile(self.prelude(agent), began=began)
+        self._held[agent] = dict(self.ledger.channels)  # what comes while the anchor is kept is not in this request
         if done.moved:
             await self.ledger.do(partial(_keep_anchor, context))
         return done.request if done.sendable else None
@@ -95,18 +98,15 @@ class Minds:
 
     def asked(self, agent: str) -> Callable[[Draft], None]:
         """A-11: what was waiting when the primary's request was made is read when that request has ended."""
+        held = self._held.get(agent, {})
         if self.minds[agent].settings.role == "subconscious":
             self._looked[agent] = {
-                target: channel.epoch.undigested
-                for target, channel in self.ledger.channels.items()
-                if channel.epoch is not None
+                target: channel.epoch for target, channel in held.items() if channel.epoch is not None
             }
         if agent != self.primary:
             return _nothing
         waiting = [
-            (target, Read(channel.wait, channel.wait_need))
-            for target, channel in self.ledger.channels.items()
-            if channel.wait
+            (target, Read(channel.wait, channel.wait_need)) for target, channel in held.items() if channel.wait
         ]
 
         def read(draft: Draft) -> None:
@@ -134,9 +134,10 @@ class Minds:
         held = self._looked.pop(agent, {})
 
         def write(draft: Draft) -> None:
-            for target, count in held.items():
-                if count and draft.channel(target) is not None:
-                    draft.step(target, Looked(count) if well else Missed())
+            for target, epoch in held.items():
+                now = draft.channel(target)
+                if epoch.undigested and now is not None and now.epoch is not None and now.epoch.id == epoch.id:
+                    draft.step(target, Looked(epoch.undigested) if well else Missed())
 
         return write
 

@@ -45,7 +45,7 @@ def _named(name: str, tools: Sequence[Tool]) -> Tool | str:
     exact = [tool for tool in tools if tool.name == name]
     after_server = [tool for tool in tools if tool.name.endswith(f"__{name}")]
     ending = [tool for tool in tools if tool.name.endswith(name)]
-    fitting = ending
+    fitting = exact or after_server or ending
     if len(fitting) == 1:
         return fitting[0]
     if fitting:

@@ -56,13 +56,14 @@ def draft_for(request: Request) -> Draft:
 
 
 def _uses(draft: Draft, request: Request) -> tuple[ToolUse, ...]:
+    """The calls with ids of their own: the digest is of a request that holds every earlier call, so none comes back."""
     if not draft.calls:
         return ()
-    taken = {block.id for turn in request.messages for block in turn.blocks if isinstance(block, ToolUse)}
     seed = _digest(request)
-    fresh = (f"toolu_offline_{seed}_{number}" for number in range(len(draft.calls) + len(taken)))
-    ids = [name for name in fresh if name not in taken]
-    return tuple(ToolUse(name, call.tool, dict(call.input)) for name, call in zip(ids, draft.calls, strict=False))
+    return tuple(
+        ToolUse(f"toolu_offline_{seed}_{number}", call.tool, dict(call.input))
+        for number, call in enumerate(draft.calls)
+    )
 
 
 def _digest(request: Request) -> str:

@@ -70,7 +70,7 @@ class StringField:
     def _structure(self, char: str) -> None:
         if char == '"':
             self._state = "string"
-            self._wanted = self._awaits_value and self._depth == 1
+            self._wanted = self._awaits_value
             self._awaits_value = False
             self._name = []
         elif char in "{[":

@@ -71,7 +71,7 @@ async def test_the_same_request_gives_the_same_chunks_and_another_gives_other_id
     assert block not in first[-1].blocks
 
 
-async def test_an_id_that_the_request_already_holds_is_not_given_again() -> None:
+async def test_calls_of_one_answer_have_ids_of_their_own() -> None:
     asked = request(user("call now\ncall now"), tools=(NOW,))
     uses = [block for block in (await answer_to(asked)).blocks if isinstance(block, ToolUse)]
     assert len({use.id for use in uses}) == 2

@@ -134,6 +134,11 @@ class Going(Screen[None], inherit_bindings=False):
         self.composer.put(text)
         self.composer.focus()
 
+    def on_paste(self, event: events.Paste) -> None:
+        """A paste where no line is: it goes to the composer, and its letters are no keys."""
+        self.composer.focus()
+        self.composer.post_message(events.Paste(event.text))
+
     def action_help(self) -> None:
         pane = self._focused_pane
         self.app.push_screen(help_sheet("composer" if pane is None else _SCOPES[pane]))

@@ -108,14 +108,12 @@ class Composer(LineInput, inherit_bindings=False):
         if event.key != "tab":
             self._offered = []
 
-    def _on_paste(self, event: events.Paste) -> None:
-        event.prevent_default()
-        event.stop()
-        text = event.text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
+    def paste(self, text: str) -> None:
+        """One line is written, several are asked about; none is run (F-34)."""
         if "\n" in text:
             self.post_message(self.Pasted(text))
-        elif text:
-            self.replace(text, *sorted(self.selection))
+        else:
+            super().paste(text)
 
     def _turn(self, by: int) -> None:
         """Walk the history; the line that was begun waits at its newer end."""

@@ -6,6 +6,7 @@ Textual's own would hand pasted control characters to the terminal, and blink (c
 from __future__ import annotations
 
 from rich.text import Text
+from textual import events
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
@@ -50,6 +51,17 @@ class LineInput(Input, inherit_bindings=False):
         """What is written, shown code point for code point, so that the cursor's place holds (R-6)."""
         shown = typed(self.value)
         return Text(in_ascii(shown) if app_of(self).look.ascii else shown, no_wrap=True, overflow="ignore", end="")
+
+    def paste(self, text: str) -> None:
+        """Take in what was pasted, line breaks as spaces."""
+        self.replace(text.replace("\n", " "), *sorted(self.selection))
+
+    def _on_paste(self, event: events.Paste) -> None:
+        event.prevent_default()  # Textual's own keeps the first line and forgets the rest (F-34)
+        event.stop()
+        text = event.text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
+        if text:
+            self.paste(text)
 
     def put(self, text: str) -> None:
         """Write `text` on the line, the cursor at its end."""
