@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import os
 import signal
 import sys
@@ -19,6 +18,7 @@ from cockpit import __version__
 from cockpit.errors import CockpitError, RecipeError, StoreInUse, UsageError
 
 if TYPE_CHECKING:
+    from cockpit.engine.assemble import Session
     from cockpit.recipe import Recipe
 
 DEMO = "demo"
@@ -60,6 +60,7 @@ def cli() -> None:
 def open_screen(recipe: str, db: Path | None, read_only: bool, theme: str, no_mouse: bool) -> int:
     """Open the cockpit on the screen."""
     _fit_for_a_screen()
+    os.environ.pop("ANTHROPIC_LOG", None)  # the SDK would log on standard error, over the screen
     from cockpit.ui import run_screen_async
 
     async def main() -> int:
@@ -76,7 +77,7 @@ def open_screen(recipe: str, db: Path | None, read_only: bool, theme: str, no_mo
             async with asyncio.TaskGroup() as group:
                 starting = asyncio.Event()
                 group.create_task(session.engine.run(starting), name="engine")
-                group.create_task(_warm(first_frame, starting), name="imports")
+                group.create_task(_warm(session, first_frame, starting), name="imports")
                 try:
                     code = await run_screen_async(
                         session.link("screen"),
@@ -230,10 +231,10 @@ def _fit_for_a_screen() -> None:
         raise UsageError("TERM is dumb: the screen needs a terminal that can move its cursor")
 
 
-async def _warm(first_frame: asyncio.Event, starting: asyncio.Event) -> None:
-    """After the first frame, import what servers need in a thread, then let them start."""
+async def _warm(session: Session, first_frame: asyncio.Event, starting: asyncio.Event) -> None:
+    """After the first frame, load what servers and models need, then let them start."""
     await first_frame.wait()
-    await asyncio.to_thread(importlib.import_module, "mcp")
+    await session.warm()
     starting.set()
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 
-from cockpit.context.speech import Answered, Asked, Part, Unit, weighed
+from cockpit.context.speech import Answered, Asked, Part, Unit, unit
 from cockpit.core.message import Text, ToolResult, ToolUse
 
 NO_RESULT = "[no result: the turn was interrupted]"
@@ -139,7 +139,7 @@ def _made(step: _Step) -> Unit | None:
         return None
     live = tuple(found or _missing(use) for found, use in zip(step.live, asked.uses, strict=True))
     still = tuple(found or _missing(use) for found, use in zip(step.still, asked.uses, strict=True))
-    return weighed(Unit(asked.sequence, max([asked.sequence, *step.at]), asked.blocks, live, still))
+    return unit(asked.sequence, max([asked.sequence, *step.at]), asked.blocks, live, still)
 
 
 def _missing(use: ToolUse) -> ToolResult:

@@ -137,8 +137,13 @@ def _names(channel: str, author: str) -> str:
 
 def header(message: Message) -> str:
     """`[<channel> · <author> · <time>]`, all of it fixed at ingestion (N-3)."""
-    time = datetime.fromtimestamp(message.at, UTC).strftime("%Y-%m-%d %H:%MZ")
-    return f"[{_names(message.channel or message.target or '', message.author)} · {time}]"
+    names = _names(message.channel or message.target or "", message.author)
+    return f"[{names} · {_time(int(message.at // 60))}]"
+
+
+@lru_cache(maxsize=512)
+def _time(minute: int) -> str:
+    return datetime.fromtimestamp(minute * 60, UTC).strftime("%Y-%m-%d %H:%MZ")
 
 
 def _headed(message: Message, reader: Reader, *, still: bool) -> tuple[Block, ...]:
@@ -239,23 +244,41 @@ def _unit(message: Message, write: Callable[[bool], tuple[Block, ...]]) -> Unit 
     if not shown:
         return None
     still = write(True) if images(shown) else shown
-    return weighed(Unit(message.sequence, message.sequence, live=shown, still=still, framed=message.kind == "system"))
+    return unit(message.sequence, message.sequence, (), shown, still, framed=message.kind == "system")
 
 
-def weighed(unit: Unit) -> Unit:
-    """The unit with its sizes reckoned from its blocks."""
-    found = images(unit.live)
-    fixed, showing = estimate(unit.asked), estimate(unit.live)
-    return replace(
-        unit,
+def unit(
+    sequence: int,
+    last: int,
+    asked: tuple[Block, ...],
+    shown: tuple[Block, ...],
+    still: tuple[Block, ...],
+    *,
+    framed: bool = False,
+) -> Unit:
+    """A unit with its sizes reckoned from its blocks."""
+    found = images(shown)
+    fixed, showing = estimate(asked), estimate(shown)
+    return Unit(
+        sequence=sequence,
+        last=last,
+        asked=asked,
+        live=shown,
+        still=still,
         live_tokens=fixed + showing,
-        still_tokens=fixed + (estimate(unit.still) if found else showing),
+        still_tokens=fixed + (estimate(still) if found else showing),
         images=len(found),
         digits=sum(len(image.data or "") for image in found),
+        framed=framed,
     )
 
 
 def images(blocks: Iterable[Block]) -> list[Media]:
     """The live images of these blocks, those in results too."""
-    parts = (part for block in blocks for part in (block.content if isinstance(block, ToolResult) else (block,)))
-    return [part for part in parts if isinstance(part, Media)]
+    found: list[Media] = []
+    for block in blocks:
+        if isinstance(block, Media):
+            found.append(block)
+        elif isinstance(block, ToolResult):
+            found.extend(part for part in block.content if isinstance(part, Media))
+    return found

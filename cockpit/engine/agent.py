@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -185,24 +186,35 @@ class Agent:
         streams: dict[str, None] = {}
         self._partial = ""
         completed: Completed | None = None
-        async for chunk in self.model.stream(request):
-            match chunk:
-                case TextDelta(text):
-                    self._partial += text
-                    streams[prose] = None
-                    self._write(prose, text)
-                case ToolInputDelta(id=use, text=text):
-                    streams[f"{prose}:{use}"] = None
-                    self._write(f"{prose}:{use}", text)
-                case Retrying(reason, delay):
-                    self.emit(Failed(self.clock.wall(), "model", f"{self.name}: {reason}; again in {delay:.0f} s"))
-                case Completed():
-                    completed = chunk
+        async with aclosing(self.model.stream(request)) as chunks:
+            async for chunk in chunks:
+                match chunk:
+                    case TextDelta(text):
+                        self._partial += text
+                        streams[prose] = None
+                        self._write(prose, text)
+                    case ToolInputDelta(id=use, text=text):
+                        streams[f"{prose}:{use}"] = None
+                        self._write(f"{prose}:{use}", text)
+                    case Retrying(reason, delay):
+                        self._partial, prose = "", self._again(streams)
+                        said = f"{self.name}: {reason}; again in {delay:.0f} s"
+                        self.emit(Failed(self.clock.wall(), "model", said))
+                    case Completed():
+                        completed = chunk
         for stream in streams:
             self._write(stream, "", done=True)
         if completed is None:
             raise ModelError("the provider's answer had no end")
         return completed
+
+    def _again(self, streams: dict[str, None]) -> str:
+        """What was written so far is void: end it on the screen, and name the next stream."""
+        for stream in streams:
+            self._write(stream, "", done=True)
+        streams.clear()
+        self._stream += 1
+        return f"{self.name}:{self._stream}"
 
     def _write(self, stream: str, text: str, *, done: bool = False) -> None:
         report = self.role == "subconscious"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import importlib
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -61,6 +63,14 @@ class Session:
     settings: tuple[AgentSettings, ...]
     operator: str
     read_only: bool
+    models: tuple[Model, ...]
+
+    async def warm(self) -> None:
+        """Load the SDKs that this recipe needs, in threads: after the first frame, before anything starts."""
+        if self.engine.servers:
+            await asyncio.to_thread(importlib.import_module, "mcp")
+        for model in self.models:
+            await model.warm()
 
     def link(self, origin: str, *, echo: bool = False) -> EngineLink:
         """The engine for the operator, from `screen`, `headless` or `socket`."""
@@ -98,7 +108,7 @@ async def open_session(
 
             engine = building.engine(str(store), models, make_server or start)
             await building.load(engine)
-            yield Session(engine, settings, recipe.intercom.operator, read_only)
+            yield Session(engine, settings, recipe.intercom.operator, read_only, tuple(models.values()))
     finally:
         for model in models.values():
             await model.aclose()

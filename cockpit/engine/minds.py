@@ -105,9 +105,7 @@ class Minds:
             }
         if agent != self.primary:
             return _nothing
-        waiting = [
-            (target, Read(channel.wait, channel.wait_need)) for target, channel in held.items() if channel.wait
-        ]
+        waiting = [(target, Read(channel.wait, channel.wait_need)) for target, channel in held.items() if channel.wait]
 
         def read(draft: Draft) -> None:
             for target, given in waiting:

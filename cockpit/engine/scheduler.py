@@ -29,7 +29,7 @@ class Scheduler:
     fire: Callable[[Target, Due], Awaitable[None]]
     silent: Callable[[Channel], bool]
     _ticks: dict[str, float] = field(default_factory=dict)
-    _windows: dict[str, tuple[float, float]] = field(default_factory=dict)
+    _windows: dict[str, tuple[tuple[float, int], float]] = field(default_factory=dict)
     _stirred: dict[tuple[Target, str], tuple[float, float]] = field(default_factory=dict)
     _poked: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -105,10 +105,11 @@ class Scheduler:
         """When the open wake window closes; one that a crash left open gets its two seconds anew (T-8)."""
         if epoch.window is None:
             return None
+        opening = (epoch.window, epoch.wakes)  # a wall clock that stepped back shows the same moment twice
         opened, closes = self._windows.get(epoch.id, (None, 0.0))
-        if opened != epoch.window:
+        if opened != opening:
             closes = now + WINDOW
-            self._windows[epoch.id] = (epoch.window, closes)
+            self._windows[epoch.id] = (opening, closes)
         return closes
 
 

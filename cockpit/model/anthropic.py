@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
@@ -59,7 +59,7 @@ class AnthropicModel:
         """Load the SDK now, in a thread, so that the first request need not."""
         await self._ready()
 
-    async def stream(self, request: Request) -> AsyncIterator[Chunk]:
+    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """Send `request` and yield the answer as it is written.
 
         After a `Retrying` the answer begins anew: what was yielded before it is void. Raises ModelError, one line

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from hashlib import sha256
 
 from cockpit.core.message import Block, Media, Text, ToolUse, encode
@@ -26,7 +26,7 @@ _PIECE = re.compile(r"\S+\s*|\s+")
 class OfflineModel:
     """A `Model` by rule. The same request gives the same chunks, ids of tool uses included."""
 
-    async def stream(self, request: Request) -> AsyncIterator[Chunk]:
+    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """Answer `request` a word at a time. Never raises; cancelling it between two words is safe."""
         size = _size(request)
         # A full window takes half a second of plain computing: in a thread, the screen goes on being painted.
@@ -43,6 +43,9 @@ class OfflineModel:
         blocks: tuple[Block, ...] = (*((Text(draft.text),) if draft.text else ()), *uses)
         usage = Usage(input=_tokens(size), output=_tokens(sum(map(_block_size, blocks))))
         yield Completed(blocks, "tool_use" if uses else "end_turn", usage)
+
+    async def warm(self) -> None:
+        """Nothing is loaded later."""
 
     async def aclose(self) -> None:
         """It holds nothing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Protocol
 
 from cockpit.core.request import Chunk, Request
@@ -11,11 +11,15 @@ from cockpit.core.request import Chunk, Request
 class Model(Protocol):
     """One provider with its configuration. Stateless between requests as far as the caller can tell."""
 
-    def stream(self, request: Request) -> AsyncIterator[Chunk]:
+    def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """Send the request. Yields as the answer is written, and ends with one Completed.
 
         Cancelling the iteration cancels the request. Raises ModelError when the provider fails for good.
         """
+        ...
+
+    async def warm(self) -> None:
+        """Load what a first request needs, without holding up the loop; nothing is sent."""
         ...
 
     async def aclose(self) -> None:

@@ -68,13 +68,13 @@ class Driven:
     @property
     def text(self) -> str:
         """What the screen on top shows, a line each."""
-        strips = self.app.screen._compositor.render_strips()  # noqa: SLF001  Textual shows its lines nowhere else
+        strips = self.app.screen._compositor.render_strips()
         return "\n".join(strip.text.rstrip() for strip in strips)
 
     @property
     def raw(self) -> str:
         """What a terminal would be sent for it, control sequences and all."""
-        strips = self.app.screen._compositor.render_strips()  # noqa: SLF001  as above
+        strips = self.app.screen._compositor.render_strips()
         return "\n".join(strip.render(self.app.console) for strip in strips)
 
     def row(self, target: str) -> str:

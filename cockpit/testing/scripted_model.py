@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from hashlib import sha256
 
@@ -62,7 +62,7 @@ class ScriptedModel:
             await self._arrived.wait_for(lambda: len(found()) >= count)
         return found()[count - 1]
 
-    async def stream(self, request: Request) -> AsyncIterator[Chunk]:
+    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
         """Play the next step for this request, a word at a time."""
         async with self._arrived:
             self.requests.append(request)
@@ -84,6 +84,9 @@ class ScriptedModel:
             raise
         finally:
             self.stopped += not ended
+
+    async def warm(self) -> None:
+        """Nothing is loaded later."""
 
     async def aclose(self) -> None:
         self.closed = True

@@ -34,8 +34,8 @@ from cockpit.core.events import (
 )
 from cockpit.core.records import Usage
 
-MOST = 200
-"""Entries of one pane that wait for one paint; more than a pane keeps would be mounted for nothing."""
+MOST = 150
+"""Entries of one pane that wait for one paint: fewer than a pane keeps, so that the mark of a gap stays in it."""
 
 LONGEST_PIECE = 65_536
 """Characters of one stream between two paints; the whole text follows as an event of its own."""

@@ -48,7 +48,10 @@ def refused_after_good(folder: Path, text: str) -> str:
     [
         ("nam = 1\n" + GOOD, "home.toml:1: nam: unknown field; nearest: name"),
         (GOOD.replace("provider", "provder"), "home.toml:4: model.provder: unknown field; nearest: provider"),
-        (GOOD.replace("system_prompt", "prompt"), "home.toml:8: resident[0].prompt: unknown field; nearest: system_prompt"),
+        (
+            GOOD.replace("system_prompt", "prompt"),
+            "home.toml:8: resident[0].prompt: unknown field; nearest: system_prompt",
+        ),
         (GOOD + "[subconscius]\n", "home.toml:9: subconscius: unknown field; nearest: subconscious"),
         (GOOD + "tool_round = 3\n", "home.toml:9: resident[0].tool_round: unknown field; nearest: tool_rounds"),
     ],

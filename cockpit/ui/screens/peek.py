@@ -96,14 +96,15 @@ class PeekSheet(Sheet, inherit_bindings=False):
         self._facts()
         if not self._waiting:
             self._waiting = True
-            self.set_timer(_AGAIN, self._again, name="peek again")
+            self.set_timer(_AGAIN, self.look_again, name="peek again")
 
     def action_keyed(self, key: str) -> None:
         current = self.query_one(Reader).current
         if current is not None and any(message.id == current.key for message in self._peeked.messages):
             self.post_message(self.Why(current.key))
 
-    async def _again(self) -> None:
+    async def look_again(self) -> None:
+        """Ask for the messages anew; the reader stays where it is."""
         self._waiting = False
         peeked = await self._look()
         if peeked is None or not self.is_attached:

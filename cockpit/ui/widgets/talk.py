@@ -158,7 +158,7 @@ class Talk(Journal):
                 if not item.text:
                     return None
                 head = _head(item.at, line(item.agent, 24), "accent")
-                return Piece(head, block(item.text), raw=item.text, stream=item.stream)
+                return Piece(head, block(item.text), raw=item.text, stream=item.stream, done=item.done)
             case ToolCalled():
                 body, role = _call(item)
                 call = (item.tool, item.summary) if item.ok is None else None
