@@ -6,9 +6,10 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from statistics import median
+from typing import TypeVar
 
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
@@ -16,16 +17,18 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from cockpit.core.message import RESIDENTS, Message, Stamp, Text
 from cockpit.core.records import Batch
 from cockpit.store import schema
-from cockpit.store.chronicle import SqliteChronicle, open_chronicle
+from cockpit.store.chronicle import open_chronicle
 from cockpit.store.codec import encode_record
 from cockpit.store.message_codec import INSERT_RECORD, Row
 
+T = TypeVar("T")
+
 ROWS = 1_000
-BATCHES = 30
+BATCHES = 60
 LINE = "a line of ordinary chat, as long as people write them, with a name or two in it"
 
 
-def message(number: int, epoch: str | None = None) -> Message:
+def message(number: int, epoch: str | None) -> Message:
     """An ordinary message as admission makes it."""
     return Message(
         slot=RESIDENTS,
@@ -45,75 +48,81 @@ def message(number: int, epoch: str | None = None) -> Message:
     )
 
 
-def batches(first: int, epoch: str | None = None) -> list[tuple[Message, ...]]:
-    starts = range(first, first + ROWS * BATCHES, ROWS)
-    return [tuple(message(number, epoch) for number in range(start, start + ROWS)) for start in starts]
+def batches(epoch: str | None) -> Iterator[tuple[Message, ...]]:
+    for start in range(1, ROWS * BATCHES, ROWS):
+        yield tuple(message(number, epoch) for number in range(start, start + ROWS))
 
 
-def plain(path: Path, rows: Sequence[Sequence[Row]]) -> list[float]:
-    """Seconds a transaction of the floor: rows that are encoded already, `executemany`, one thread."""
-    path.touch()
-    connection = sqlite3.connect(path, isolation_level=None)
-    connection.executescript(schema.DURABLE)
-    connection.executescript(schema.script(schema.LATEST))
-    insert = INSERT_RECORD.format(f"({', '.join('?' * len(rows[0][0]))})")
-    took: list[float] = []
-    for batch in rows:
-        began = time.perf_counter()
-        connection.execute("BEGIN IMMEDIATE")
-        connection.executemany(insert, batch)
-        connection.execute("COMMIT")
-        took.append(time.perf_counter() - began)
-    connection.close()
-    return took
+class Plain:
+    """The floor: rows that are encoded already, `executemany`, one thread, the same pragmas and indexes."""
+
+    def __init__(self, path: Path) -> None:
+        self._connection = sqlite3.connect(path, isolation_level=None)
+        self._connection.executescript(schema.DURABLE)
+        self._connection.executescript(schema.script(schema.LATEST))
+
+    def append(self, rows: Sequence[Row]) -> None:
+        self._connection.execute("BEGIN IMMEDIATE")
+        self._connection.executemany(INSERT_RECORD.format(f"({', '.join('?' * len(rows[0]))})"), rows)
+        self._connection.execute("COMMIT")
+
+    def close(self) -> None:
+        self._connection.close()
 
 
-async def ours(chronicle: SqliteChronicle, given: Sequence[tuple[Message, ...]]) -> list[float]:
-    """Seconds an append, encoding and thread hops included."""
-    took: list[float] = []
-    for messages in given:
-        began = time.perf_counter()
-        await chronicle.append(Batch(messages))
-        took.append(time.perf_counter() - began)
-    return took
+async def both(folder: Path, epoch: str | None) -> tuple[float, float]:
+    """Median seconds of a thousand rows by the floor and by the chronicle, turn by turn on one disk."""
+    floor: list[float] = []
+    ours: list[float] = []
+    plain = Plain(folder / "plain.db")
+    async with open_chronicle(folder / "ours.db") as chronicle:
+        for messages in batches(epoch):
+            rows = [encode_record(each) for each in messages]
+            began = time.perf_counter()
+            plain.append(rows)
+            between = time.perf_counter()
+            await chronicle.append(Batch(messages))
+            floor.append(between - began)
+            ours.append(time.perf_counter() - between)
+    plain.close()
+    return median(floor), median(ours)
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("epoch", [None, "epoch-1"], ids=["heard", "diverted"])
 def test_durable_ingest(benchmark: BenchmarkFixture, tmp_path: Path, epoch: str | None) -> None:
-    """At least a quarter of the floor; a third is the aim."""
-    given = batches(1, epoch)
-    rows = [[encode_record(each) for each in messages] for messages in given]
-
-    def both() -> tuple[float, float]:
-        async def run() -> list[float]:
-            async with open_chronicle(tmp_path / f"{time.perf_counter_ns()}.db") as chronicle:
-                return await ours(chronicle, given)
-
-        return median(plain(tmp_path / f"{time.perf_counter_ns()}.db", rows)), median(asyncio.run(run()))
-
-    floor, measured = benchmark.pedantic(both, rounds=3, iterations=1)
-    benchmark.extra_info["of the floor"] = round(floor / measured, 2)
-    benchmark.extra_info["rows a second"] = round(ROWS / measured)
-    assert floor / measured >= 1 / 4
+    """At least a quarter of the floor; a third is the aim. Encoding and thread hops are in ours, not in the floor."""
+    floor, ours = once(benchmark, lambda: asyncio.run(both(tmp_path, epoch)))
+    benchmark.extra_info["of the floor"] = round(floor / ours, 2)
+    benchmark.extra_info["rows a second"] = round(ROWS / ours)
+    assert floor / ours >= 1 / 4
 
 
+@pytest.mark.timeout(600)
 def test_durable_ingest_beside_a_busy_loop(benchmark: BenchmarkFixture, tmp_path: Path) -> None:
     """What it is worth that a batch is a few statements: the loop has work of its own meanwhile."""
-    given = batches(1)[:10]
 
-    async def run() -> list[float]:
-        async with open_chronicle(tmp_path / f"{time.perf_counter_ns()}.db") as chronicle:
-            async with asyncio.TaskGroup() as group:
-                busy = group.create_task(_busy(), name="busy")
-                took = await ours(chronicle, given)
-                busy.cancel()
-            return took
+    async def run() -> float:
+        took: list[float] = []
+        async with open_chronicle(tmp_path / "ours.db") as chronicle, asyncio.TaskGroup() as group:
+            busy = group.create_task(_busy(), name="busy")
+            for messages in batches(None):
+                began = time.perf_counter()
+                await chronicle.append(Batch(messages))
+                took.append(time.perf_counter() - began)
+            busy.cancel()
+        return median(took)
 
-    measured = median(benchmark.pedantic(lambda: asyncio.run(run()), rounds=1, iterations=1))
-    benchmark.extra_info["rows a second"] = round(ROWS / measured)
+    benchmark.extra_info["rows a second"] = round(ROWS / once(benchmark, lambda: asyncio.run(run())))
 
 
 async def _busy() -> None:
     while True:
         sum(range(20_000))
         await asyncio.sleep(0)
+
+
+def once(benchmark: BenchmarkFixture, run: Callable[[], T]) -> T:
+    """Run it as one round of its own."""
+    result: T = benchmark.pedantic(run, rounds=1, iterations=1)  # type: ignore[no-untyped-call]  # half typed
+    return result
