@@ -177,9 +177,7 @@ class Agent:
         for use, result in zip(uses, results, strict=True):
             called = ToolCalled(self.clock.wall(), self.name, use.name, _brief(use), ok=not result.is_error)
             self.emit(called)
-        return not any(
-            use.name in ENDS_TURN and not result.is_error for use, result in zip(uses, results, strict=True)
-        )
+        return not any(use.name in ENDS_TURN and not result.is_error for use, result in zip(uses, results, strict=True))
 
     async def _stream_of(self, request: Request) -> Completed:
         """Send it, showing what is written as it comes (S-9)."""

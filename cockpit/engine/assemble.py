@@ -37,6 +37,7 @@ from cockpit.engine.link import EngineLink
 from cockpit.engine.minds import Mind, Minds, notes_of
 from cockpit.engine.outbox import Outbox
 from cockpit.engine.reading import Reading
+from cockpit.engine.reload import Reload
 from cockpit.engine.resident_tools import ResidentTools
 from cockpit.engine.rows import Rows
 from cockpit.engine.settings import AgentSettings, agents_of, model_config, server_config
@@ -60,7 +61,6 @@ class Session:
     """An engine, and what links to it need."""
 
     engine: Engine
-    settings: tuple[AgentSettings, ...]
     operator: str
     read_only: bool
     models: tuple[Model, ...]
@@ -75,7 +75,7 @@ class Session:
     def link(self, origin: str, *, echo: bool = False) -> EngineLink:
         """The engine for the operator, from `screen`, `headless` or `socket`."""
         actor = Actor("operator", "operator", origin)
-        return EngineLink(self.engine, actor, self.settings, self.operator, self.read_only, echo)
+        return EngineLink(self.engine, actor, self.operator, self.read_only, echo)
 
 
 @asynccontextmanager
@@ -107,8 +107,9 @@ async def open_session(
                 return supervise(config, host, logs=logs, clock=time, killed=killed)
 
             engine = building.engine(str(store), models, make_server or start)
+            engine.reload = Reload(recipe, environment, time, engine.adopt, engine.hub.emit)
             await building.load(engine)
-            yield Session(engine, settings, recipe.intercom.operator, read_only, tuple(models.values()))
+            yield Session(engine, recipe.intercom.operator, read_only, tuple(models.values()))
     finally:
         for model in models.values():
             await model.aclose()
@@ -163,6 +164,7 @@ class _Building:
             servers=servers,
             desk=desk,
             agents=agents,
+            settings={each.name: each for each in self.settings},
             tuned_out=self.recipe.tuned_out if self.opened.fresh else (),
             pending=self.opened.pending,
         )
@@ -281,7 +283,6 @@ class _Building:
 
     def _commands(self, engine: Engine) -> Commands:
         reading = Reading(self.chronicle, engine.directory, engine.ledger.channels)
-        costs = {each.name: each.cost for each in self.settings}
         return Commands(
             acts=engine.acts,
             reading=reading,
@@ -294,7 +295,10 @@ class _Building:
             stop=engine.stop,
             quit=engine.quit,
             stats=lambda: reading.stats(
-                {name: (each.usage, each.turns, costs[name](each.usage)) for name, each in engine.agents.items()},
+                {
+                    name: (each.usage, each.turns, engine.settings[name].cost(each.usage))
+                    for name, each in engine.agents.items()
+                },
                 self.clock.wall(),
             ),
             context=engine.minds.shown,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from cockpit.connect.ports import Server
 from cockpit.core.channel import Channel, attention
@@ -31,11 +31,14 @@ from cockpit.engine.hub import Hub, Subscription
 from cockpit.engine.ledger import Committed, Draft, Ledger
 from cockpit.engine.minds import Minds
 from cockpit.engine.outbox import Outbox
+from cockpit.engine.reload import Reload
 from cockpit.engine.rows import Rows
 from cockpit.engine.scheduler import Scheduler
+from cockpit.engine.settings import AgentSettings
 from cockpit.engine.typing import RENEWED
 from cockpit.engine.wakes import Judgement
 from cockpit.errors import CockpitError, StoreError, VerbError
+from cockpit.recipe import Recipe
 
 RECIPE = Actor("recipe", "operator", "recipe")
 """Who tunes out what the recipe says starts tuned out."""
@@ -59,7 +62,9 @@ class Engine:
     servers: Mapping[str, Server]
     desk: Desk
     agents: Mapping[str, Agent] = field(default_factory=dict)
+    settings: dict[str, AgentSettings] = field(default_factory=dict)
     tuned_out: tuple[Target, ...] = ()
+    reload: Reload | None = None
     scheduler: Scheduler = field(init=False)
     commands: Commands = field(init=False)
     pending: tuple[WakeRequest, ...] = ()
@@ -119,7 +124,7 @@ class Engine:
     @property
     def errands(self) -> int:
         """Short tasks under way: wishes, processes ending, an anchor being moved."""
-        lasting = ("timers", "typing", "rows", "server:", "outbox:", "agent:")
+        lasting = ("recipe", "timers", "typing", "rows", "server:", "outbox:", "agent:")
         return sum(not task.get_name().startswith(lasting) for task in self._tasks)
 
     async def ask(self, text: str, agent: str | None = None) -> str:
@@ -243,7 +248,20 @@ class Engine:
         for target in targets:
             self.rows.changed(target)
 
+    def adopt(self, recipe: Recipe) -> None:
+        """Put the live parts of a changed recipe into force: gate, tune-out defaults, prices."""
+        policy = recipe.policy()
+        self.policy = replace(self.policy, gate=policy.gate, tune_out=policy.tune_out)
+        for agent in recipe.agents:
+            known = self.settings.get(agent.name)
+            if known is not None:
+                model = known.model.model_copy(update={"prices": agent.model.prices})
+                self.settings[agent.name] = replace(known, model=model)
+        self.minds.redescribe(policy.tune_out)
+
     def _start(self) -> None:
+        if self.reload is not None:
+            self._spawn(self.reload.run(), "recipe")
         self._spawn(self.scheduler.run(), "timers")
         self._spawn(self._type(), "typing")
         for name, server in self.servers.items():

@@ -22,7 +22,6 @@ class EngineLink:
 
     engine: Engine
     actor: Actor
-    settings: tuple[AgentSettings, ...]
     operator: str
     read_only: bool
     echo: bool = False
@@ -60,9 +59,9 @@ class EngineLink:
             recipe=engine.recipe,
             store=engine.store,
             operator=self.operator,
-            model=self.settings[0].model.shown,
+            model=engine.settings[engine.policy.primary].model.shown,
             read_only=self.read_only,
-            agents=tuple(self._agent(each) for each in self.settings),
+            agents=tuple(self._agent(each) for each in engine.settings.values()),
             rows=engine.rows.all(),
             reports=tuple(
                 Reported(each.at, each.agent, each.channel, each.kind, each.text, str(each.sequence))

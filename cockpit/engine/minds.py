@@ -12,6 +12,7 @@ from cockpit.context.request_json import request_json
 from cockpit.core.channel import Channel, Epoch
 from cockpit.core.events import ContextShown
 from cockpit.core.message import Json, Message, ToolUse
+from cockpit.core.policy import TuneOutDefaults
 from cockpit.core.records import Usage, WakeRequest
 from cockpit.core.request import Request, Tool
 from cockpit.core.step import Looked, Missed, Read
@@ -21,6 +22,7 @@ from cockpit.engine.calls import Calls, Finish, Own
 from cockpit.engine.catalogue import Catalogue
 from cockpit.engine.ledger import Draft, Ledger
 from cockpit.engine.settings import AgentSettings
+from cockpit.engine.toolbox import resident_tools
 from cockpit.engine.typing import Typing
 from cockpit.errors import ModelError, VerbError
 
@@ -126,6 +128,12 @@ class Minds:
             return
         ordinary = [each.target for each in requests if each.reason in {"message", "push"} and each.target]
         self.typing.begin(agent, [parse(target) for target in ordinary])
+
+    def redescribe(self, defaults: TuneOutDefaults) -> None:
+        """The tune-out's defaults are others now, and its tool names them (T-1)."""
+        for mind in self.minds.values():
+            if mind.settings.role == "resident":
+                mind.tools = resident_tools(defaults)
 
     def looked(self, agent: str, well: bool) -> Callable[[Draft], None]:
         """T-12, T-14: a turn that ended well has digested what its last request held; a failed one nothing."""

@@ -10,7 +10,7 @@ import pytest
 
 from cockpit.core.events import AgentView, Answer, Event, Failed, Stopped, TurnChanged, View
 from cockpit.core.records import Usage
-from cockpit.core.verbs import VERBS
+from cockpit.core.verbs import BY_NAME, VERBS
 from cockpit.testing.driven_screen import THEMES, driven
 from cockpit.testing.fake_link import START, FakeLink, demo_view, report, row, view
 from cockpit.ui.app import CockpitApp
@@ -60,7 +60,7 @@ async def test_40_by_12_holds_the_table_and_the_prompt() -> None:
     """cockpit.md, Screen"""
     async with driven(FakeLink(demo_view()), size=(40, 12)) as screen:
         assert "mcp:git" in screen.text
-        assert "⊘2 ◐1 ✕1" in screen.text.split("\n")[0]
+        assert "⊘2 ◐1 ✕2" in screen.text.split("\n")[0]
         assert " > text to scout" in screen.text
         await screen.press("tab")
         assert "wake 2 of 5" in screen.text
@@ -263,7 +263,8 @@ async def test_hostile_answers_are_inert() -> None:
 async def test_read_only_refuses_every_writing_verb_said_as_a_line(verb: str) -> None:
     """F-26: this screen writes nothing, though the link would let it."""
     async with driven(read_only=True) as screen:
-        given = {"ask": ':ask text="hi"'}.get(verb, f":{verb} mcp:git" if verb != "stop" else ":stop")
+        needed = [param.name for param in BY_NAME[verb].params if param.required]
+        given = " ".join([f"go={verb}", *(f"{name}=mcp:git" for name in needed)])
         await screen.press("i")
         screen.app.main.composer.put(given)
         await screen.press("enter")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Protocol
 
-from cockpit.core.events import Answer, ChannelChanged, Link, Peeked
+from cockpit.core.events import Answer, Audited, ChannelChanged, Link, Peeked
 from cockpit.core.target import Target
 from cockpit.core.target import parse as parse_target
 from cockpit.core.verbs import BY_NAME, Verb, parse
@@ -223,9 +223,9 @@ class Acts:
                  "ok" if ran.ok else "error")  # fmt: skip
         for shown in answer.shown:
             if isinstance(shown, Peeked):
-                self._stage.open_sheet(PeekSheet(shown, self._stage.rows().get(shown.target), self._look(shown.target)))
+                self._stage.open_sheet(PeekSheet(shown, self._stage.rows().get(shown.target), self._look(shown.target), self.why))
             else:
-                self._stage.open_sheet(Sheet(title_of(shown), items_of(shown)))
+                self._stage.open_sheet(Sheet(title_of(shown), items_of(shown), at_end=isinstance(shown, Audited)))
         if answer.shown and ran.ok:
             self._stage.say(own(""))
 

@@ -144,7 +144,7 @@ class Going(Screen[None], inherit_bindings=False):
         self.app.push_screen(help_sheet("composer" if pane is None else _SCOPES[pane]))
 
     def action_log(self) -> None:
-        self.app.push_screen(Sheet(own("log"), tuple(self.log_page.items())))
+        self.app.push_screen(Sheet(own("log"), tuple(self.log_page.items()), at_end=True))
 
     def action_hold(self) -> None:
         """Hold both streams, or let them go to their ends."""

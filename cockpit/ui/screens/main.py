@@ -41,6 +41,7 @@ class MainScreen(Going):
         self._first_frame = first_frame
         self._feed = Feed(link, self._paint, self._later, lambda: app_of(self).elapsed())
         self._began = (float("-inf"), 0.0)
+        self._begun = False
 
     def drawn(self) -> None:
         """The first frame is out: slow work may begin."""
@@ -71,6 +72,7 @@ class MainScreen(Going):
         """Everything anew from a snapshot (K-129)."""
         newest = max((row.at for row in view.rows), default=0.0)
         self._began = (app_of(self).elapsed(), newest)
+        self._begun = True
         self.defaults = view.defaults
         standing = Standing.of(view)
         self._feed.intake.subconscious = standing.subconscious
@@ -86,7 +88,8 @@ class MainScreen(Going):
         self.set_timer(seconds, then, name="paint")
 
     def paint_now(self) -> None:
-        self._feed.paint_now()
+        if self._begun:
+            self._feed.paint_now()
 
     def _paint(self, batch: Batch) -> None:
         if not self.is_attached:
@@ -209,9 +212,6 @@ class MainScreen(Going):
 
     def on_reports_peeked(self, message: Reports.Peeked) -> None:
         self.acts.peek(message.channel)
-
-    def on_peek_sheet_why(self, message: PeekSheet.Why) -> None:
-        self.acts.why(message.id)
 
     def on_going_interrupted(self, message: Going.Interrupted) -> None:
         self.acts.say_line(f"go={BY_NAME['stop'].name}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from textual.app import ComposeResult
-from textual.message import Message
 
 from cockpit.core.events import ChannelChanged, Peeked
 from cockpit.ui import words
@@ -57,23 +56,21 @@ class PeekSheet(Sheet, inherit_bindings=False):
     """The messages newest last; it looks again when the channel's row changes, at most once a second."""
 
     BINDINGS = [*bindings("sheet"), *bindings("peek")]  # noqa: RUF012  Textual's own way
-    AT_END = True
-
-    class Why(Message):
-        """`w` on a message."""
-
-        def __init__(self, id: str) -> None:  # noqa: A002  the contract's name
-            self.id = id
-            super().__init__()
 
     def __init__(
-        self, peeked: Peeked, row: ChannelChanged | None, look: Callable[[], Awaitable[Peeked | None]]
+        self,
+        peeked: Peeked,
+        row: ChannelChanged | None,
+        look: Callable[[], Awaitable[Peeked | None]],
+        why: Callable[[str], None],
     ) -> None:
-        super().__init__(own(f"peek {line(peeked.target, 60)}"), held_items(peeked.messages))
+        """look: peek anew, None where that failed. why: tell why a message, by its id, was held."""
+        super().__init__(own(f"peek {line(peeked.target, 60)}"), held_items(peeked.messages), at_end=True)
         self.target = peeked.target
         self._peeked = peeked
         self._row = row
         self._look = look
+        self._why = why
         self._waiting = False
 
     def compose(self) -> ComposeResult:
@@ -101,7 +98,7 @@ class PeekSheet(Sheet, inherit_bindings=False):
     def action_keyed(self, key: str) -> None:
         current = self.query_one(Reader).current
         if current is not None and any(message.id == current.key for message in self._peeked.messages):
-            self.post_message(self.Why(current.key))
+            self._why(current.key)
 
     async def look_again(self) -> None:
         """Ask for the messages anew; the reader stays where it is."""

@@ -25,10 +25,11 @@ class Sheet(ModalScreen[None], inherit_bindings=False):
     Sheet.-searching Search { display: block; }
     Sheet.-searching Legend { display: none; }
     """
-    AT_END = False
 
-    def __init__(self, title: Safe, items: Sequence[Item] = ()) -> None:
+    def __init__(self, title: Safe, items: Sequence[Item] = (), *, at_end: bool = False) -> None:
+        """at_end: the newest stands last, and is what one sees first."""
         super().__init__()
+        self._at_end = at_end
         self._title = title
         self._items = tuple(items)
         self._sought = ""
@@ -52,7 +53,7 @@ class Sheet(ModalScreen[None], inherit_bindings=False):
     def show_items(self, items: Sequence[Item]) -> None:
         """Show these; the cursor stays with its item."""
         self._items = tuple(items)
-        self.query_one(Reader).show(self._items, at_end=self.AT_END)
+        self.query_one(Reader).show(self._items, at_end=self._at_end)
 
     def note(self, words: Safe) -> None:
         """Say something at the right of the title."""

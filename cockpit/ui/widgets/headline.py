@@ -8,7 +8,7 @@ from cockpit.ui.look import Painted, app_of
 from cockpit.ui.paint import Line, Part, measure
 from cockpit.ui.standing import IDLE, Standing
 from cockpit.ui.text import own
-from cockpit.ui.theme import STATES, Role
+from cockpit.ui.theme import Role, StateName
 
 _APART = 3
 """Cells between two things that are told."""
@@ -73,13 +73,12 @@ class Headline(Painted):
 
     def _signs(self, standing: Standing) -> Line:
         """The counts by glyph, where their words have no room."""
-        look = app_of(self).look
-        parts: list[Part] = []
-        for name in STATES:
-            number = (standing.counts or {}).get(name, 0)
-            if number:
-                parts.append(Part(own(f"{look.glyph(name)}{number} "), name))
-        return tuple(parts)
+        look, counts = app_of(self).look, standing.counts or {}
+        dead = counts.get("killed", 0) + counts.get("offline", 0)
+        shown: tuple[tuple[StateName, int], ...] = (
+            ("muted", counts.get("muted", 0)), ("tuned-out", counts.get("tuned-out", 0)), ("offline", dead),
+        )  # fmt: skip
+        return tuple(Part(own(f"{look.glyph(name)}{number} "), name) for name, number in shown if number)
 
 
 def _fitted(told: Told, room: int) -> Told:
