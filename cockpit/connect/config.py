@@ -28,9 +28,9 @@ SpokenProtocol = Literal["mcp", "mcpl"]
 @dataclass(frozen=True, slots=True)
 class Limits:
     """The limits of mcpl.md 14. Bytes: line, media (decoded), stderr (a file of the log). Code points: text, id.
-    Messages: queue, held (before the server took the policy), batch. Seconds: handshake, receipt, request, call,
-    open (also close and acknowledge), and grace, given twice to a process that is to end.
-    messages_per_second: None for no limit."""
+    Messages: queue, held (before the server took the policy), batch. Seconds: handshake, receipt, request, call, open
+    (close and acknowledge too); tools, for which going online waits for their list; grace, given twice to a process
+    that is to end. messages_per_second: None for no limit."""
 
     line: int = 16 * MIB
     media: int = 8 * MIB
@@ -44,6 +44,7 @@ class Limits:
     messages_per_second: float | None = None
     handshake: float = 30.0
     receipt: float = 15.0
+    tools: float = 10.0
     request: float = 60.0
     call: float = 120.0
     open: float = 10.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from pathlib import Path
 from typing import NoReturn
 
 from pydantic import ValidationError
@@ -29,8 +28,6 @@ from cockpit.connect.stderr import StderrLog
 from cockpit.core.message import Json
 from cockpit.errors import ConnectorError
 
-_FIRST_TOOLS = 10.0  # seconds that going online waits for a list of tools
-
 
 class Connection:
     """`run` serves until the connection ends. `grant`, `mcp`, `sender` and `instructions` hold from then on that
@@ -47,14 +44,14 @@ class Connection:
         config: ServerConfig,
         host: Host,
         *,
-        logs: Path,
+        log: StderrLog,
+        secrets: Secrets,
         clock: Clock,
         own: Own,
         online: Callable[[], Awaitable[None]],
     ) -> None:
         """online: called once the server has proved itself and its tools are known; from then on it may speak."""
-        secrets = Secrets(config.env.items())
-        self.log = StderrLog(logs / f"{config.name}.log", secrets, config.limits.stderr)
+        self._log = log
         self.faults = Faults(lambda text: host.fault(config.name, text), secrets)
         self._config = config
         self._host = host
@@ -70,7 +67,8 @@ class Connection:
     async def run(self) -> NoReturn:
         """Start the process and serve it. Always raises: ConnectorError or a group that holds one, with the reason;
         Crashed among them where it died by itself. The process and its children are gone by then."""
-        process = await Process.start(self._config.command, environment(self._config.env), self.log)
+        self._log.begin()
+        process = await Process.start(self._config.command, environment(self._config.env), self._log)
         try:
             await self._serve(process)
         finally:
@@ -145,8 +143,8 @@ class Connection:
         tasks.create_task(self.mcp.subscribe(capabilities), name=f"{config.name}: subscribe")
         if config.ping:
             tasks.create_task(self._ping(splitter), name=f"{config.name}: ping")
-        await asyncio.Event().wait()
-        raise AssertionError("nothing sets that event")
+        while True:
+            await asyncio.Event().wait()
 
     async def _initialize(self, session: sdk.session.ClientSession) -> None:
         limit = self._config.limits.handshake
@@ -176,7 +174,7 @@ class Connection:
     async def _first_tools(self, tasks: asyncio.TaskGroup) -> None:
         """Have the tools before it is shown online, so that a first request already holds them."""
         listing = tasks.create_task(self.mcp.list_tools(), name=f"{self._config.name}: first tools")
-        await asyncio.wait({listing}, timeout=_FIRST_TOOLS)
+        await asyncio.wait({listing}, timeout=self._config.limits.tools)
         if not listing.done():
             listing.add_done_callback(lambda _: self.mcp.changed())
 

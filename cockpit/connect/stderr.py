@@ -30,6 +30,10 @@ class StderrLog:
         self._file: int | None = None
         self._size = 0
 
+    def begin(self) -> None:
+        """A new run of the server: the last words of an earlier one are not its."""
+        self._tail.clear()
+
     @property
     def last_words(self) -> str:
         """The last line that says anything, clipped; empty where there was none."""

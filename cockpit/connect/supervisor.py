@@ -14,9 +14,11 @@ from random import random
 
 from cockpit.connect.config import Clock, ServerConfig
 from cockpit.connect.connection import Connection
+from cockpit.connect.faults import Secrets
 from cockpit.connect.own import Own
 from cockpit.connect.ports import Called, Host, Published
 from cockpit.connect.process import Crashed
+from cockpit.connect.stderr import StderrLog
 from cockpit.core.message import Json
 from cockpit.core.request import Tool
 from cockpit.errors import ConnectorError
@@ -65,11 +67,13 @@ class SupervisedServer:
         self.name = config.name
         self._config = config
         self._host = host
-        self._logs = logs
         self._clock = clock
         self._chance = chance
         self._own = Own(clock.elapsed)
+        self._secrets = Secrets(config.env.items())
+        self._log = StderrLog(logs / f"{config.name}.log", self._secrets, config.limits.stderr)
         self._down = killed
+        self._at_once = False
         self._running = False
         self._asked = asyncio.Event()
         self._is_down = asyncio.Event()
@@ -88,6 +92,11 @@ class SupervisedServer:
 
     def instructions(self) -> str:
         return "" if self._connection is None else self._connection.instructions
+
+    @property
+    def stderr(self) -> StderrLog:
+        """Its stderr: `path` of the file, `lines` so far over all its runs, `tail` of the present one (F-11)."""
+        return self._log
 
     # What it is asked.
 
@@ -122,6 +131,7 @@ class SupervisedServer:
 
     async def start(self) -> None:
         self._down = False
+        self._at_once = True
         self._failures = 0
         self._asked.set()
 
@@ -147,21 +157,28 @@ class SupervisedServer:
         if self._down:
             await self._host.present(self.name, "killed")
             self._is_down.set()
-            await self._told(None)
+            await self._told(None, while_down=True)
             self._is_down.clear()
             return
+        self._at_once = False
         await self._host.present(self.name, "connecting")
         end = await self._connect(tasks)
         if end is None:
             return
         await self._host.present(self.name, "offline", end.reason, crashed=end.crashed)
-        await self._told(None if self._config.restart == "never" else self._pause())
+        await self._told(None if self._config.restart == "never" else self._pause(), while_down=False)
 
     async def _connect(self, tasks: asyncio.TaskGroup) -> _End | None:
         """Serve one connection until it ends by itself, or until it is killed (None)."""
         self._online_since = None
         connection = Connection(
-            self._config, self._host, logs=self._logs, clock=self._clock, own=self._own, online=self._came_online
+            self._config,
+            self._host,
+            log=self._log,
+            secrets=self._secrets,
+            clock=self._clock,
+            own=self._own,
+            online=self._came_online,
         )
         self._next = connection
         serving = tasks.create_task(_ending(connection), name=f"{self.name}: connection")
@@ -193,11 +210,10 @@ class SupervisedServer:
         self._failures = min(self._failures + 1, 16)
         return longest / 2 + longest / 2 * self._chance()
 
-    async def _told(self, seconds: float | None) -> None:
-        """Until it is killed or started, or so many seconds have passed."""
-        before = self._down
+    async def _told(self, seconds: float | None, *, while_down: bool) -> None:
+        """Until it is killed or started, or so many seconds have passed; not at all where it was meanwhile."""
         self._asked.clear()
-        if self._down is before:
+        if self._down is while_down and not self._at_once:
             await self._clock.wait(self._asked, seconds)
 
 

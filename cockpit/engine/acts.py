@@ -107,12 +107,15 @@ class Acts:
         )
 
     async def refuse(self, verb: str, target: str, actor: Actor, why: str) -> None:
-        """Put a refusal in the audit that no step has seen."""
-        await self.ledger.do(
-            lambda draft: draft.write(
-                Audit(draft.wall, actor.name, actor.origin, verb, target, "", "", why, None, ok=False)
-            )
-        )
+        """Put a refusal in the audit that no step has seen, with the state that it left as it was (K-123)."""
+
+        def write(draft: Draft) -> None:
+            known = self.directory.get(target)
+            state = "" if known is None else self.label(draft, known)
+            epoch = None if known is None else _epoch(draft.channel(known))
+            draft.write(Audit(draft.wall, actor.name, actor.origin, verb, target, state, state, why, epoch, ok=False))
+
+        await self.ledger.do(write)
 
     async def _act(self, verb: str, target: Target, given: Input, actor: Actor, reason: str) -> str:
         return await self._commit(verb, target, lambda draft: draft.step(target, given).answer, actor, reason)

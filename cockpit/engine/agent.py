@@ -7,7 +7,7 @@ boundary. A failing model ends the turn and nothing else (T-14).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -85,8 +85,10 @@ class Agent:
     usage: Usage = field(default_factory=Usage)
     turns: int = 0
     hops: int = 0
-    _running: asyncio.Task[Outcome] | None = None
+    _running: asyncio.Task[None] | None = None
+    _stopping: bool = False
     _open: tuple[ToolUse, ...] = ()
+    _calls: tuple[asyncio.Task[Finish], ...] = ()
     _partial: str = ""
     _channel: str = ""
     _stream: int = 0
@@ -107,11 +109,31 @@ class Agent:
             requests = await self.wakes.take()
             await self._serve(requests)
 
-    def stop(self) -> bool:
-        """Interrupt the running turn; the log stays whole. False where none runs."""
-        if self._running is None or self._running.done():
+    async def stop(self) -> bool:
+        """Interrupt the turn that runs, or call off the one that is owed and has not begun. False where neither is.
+
+        What the turn was asked for stays in the log, for the next one to see. What comes while it runs still gets a
+        turn of its own, however often it was stopped (F-35).
+        """
+        running = self._running
+        if running is not None and not running.done():
+            self._stopping = True
+            if not running.cancelling():  # a second one would break off the clean-up of the first
+                running.cancel()
+            return True
+        if self._stopping:
+            return True
+        owed = self.wakes.clear()
+        if not owed:
             return False
-        self._running.cancel()
+        served = tuple(request.sequence for request in owed)
+        try:
+            await self._written_off(served, strongest(owed), "stopped")
+        except CockpitError:
+            for request in owed:
+                self.wakes.owe(request)
+            raise
+        self.emit(TurnChanged(self.clock.wall(), self.name, "stopped", strongest(owed)))
         return True
 
     async def _serve(self, requests: list[WakeRequest]) -> None:
@@ -119,64 +141,67 @@ class Agent:
         served = tuple(request.sequence for request in requests) + self.wakes.dropped()
         self._channel = next((request.target for request in requests if request.target), "")
         if not self.around.owed(self.name, began):
-            await self._written_off(served, reason)
+            await self._kept(lambda: self._written_off(served, reason))
             return
         self.emit(TurnChanged(self.clock.wall(), self.name, "started", reason))
         self.activity = "working" if self.role == "resident" else f"reading {self._channel}".strip()
         self.hops = max(request.hops for request in requests)
         self.around.turning(self.name, requests)
+        outcome, self._partial = Outcome("ended"), ""
         try:
             async with asyncio.TaskGroup() as group:
-                self._running = task = group.create_task(self._turn(began), name=f"turn:{self.name}")
+                self._running = task = group.create_task(self._turn(began, outcome), name=f"turn:{self.name}")
         finally:
             self._running = None
             self.around.turning(self.name, None)
-        outcome = Outcome("stopped") if task.cancelled() else task.result()
         if task.cancelled():
-            await self._mend(began)
+            outcome.state, outcome.detail = "stopped", ""
+            await self._kept(lambda: self._mend(began))
         self.activity = "idle"
         self.usage, self.turns = self.usage + outcome.usage, self.turns + 1
         await self._ended(outcome, reason, served)
+        self._stopping = False
 
-    async def _turn(self, began: int) -> Outcome:
-        """All rounds of one turn. Raises nothing but cancellation."""
-        outcome = Outcome("ended")
+    async def _turn(self, began: int, outcome: Outcome) -> None:
+        """All rounds of one turn; what comes of it is kept in `outcome`. Raises nothing but cancellation."""
         try:
             for _ in range(self.rounds):
                 request = await self.around.compile(self.name, began)
                 if request is None:
-                    return outcome
+                    return
                 if not await self._round(request, began, outcome):
-                    return outcome
+                    return
             outcome.detail = f"{self.name} reached its ceiling of {self.rounds} tool rounds"
             self.emit(Failed(self.clock.wall(), "tool_rounds", outcome.detail))
         except (ModelError, StoreError) as error:
             outcome.state, outcome.detail = "failed", str(error)
-        return outcome
 
     async def _round(self, request: Request, began: int, outcome: Outcome) -> bool:
         """One request and its tool calls; whether another request is due."""
         read = self.around.asked(self.name)
         completed = await self._stream_of(request)
         outcome.usage = outcome.usage + completed.usage
-        if completed.stop in {"refusal", "max_tokens"}:
-            outcome.detail = f"the model stopped: {completed.stop}"
+        blocks = completed.blocks
         if completed.stop == "refusal":
-            outcome.state = "failed"
+            outcome.state, outcome.detail = "failed", "the model refused to answer"
+            blocks = tuple(block for block in blocks if isinstance(block, Text))  # nothing that it asked for is done
+        if completed.stop == "max_tokens":
+            outcome.detail = f"an answer was cut at its limit of {request.max_tokens} tokens"
+            self.emit(Failed(self.clock.wall(), "max_tokens", f"{self.name}: {outcome.detail}"))
         self.around.answered(self.name, request, completed.usage)
-        uses = tuple(block for block in completed.blocks if isinstance(block, ToolUse))
-        self._open, self._partial = uses, ""
-        await self.ledger.do(lambda draft: self._said(draft, completed.blocks, began, read))
+        uses = tuple(block for block in blocks if isinstance(block, ToolUse))
+        self._open, self._calls, self._partial = uses, (), ""
+        await self.ledger.do(lambda draft: self._said(draft, blocks, began, read))
         if not uses:
             return False
         async with asyncio.TaskGroup() as group:
-            calls = [group.create_task(self.around.call(self.name, use), name=f"call:{use.name}") for use in uses]
+            self._calls = calls = tuple(
+                group.create_task(self.around.call(self.name, use), name=f"call:{use.name}") for use in uses
+            )
         finishes = [call.result() for call in calls]
-        self._open = ()
+        self._open, self._calls = (), ()
         results = await self.ledger.do(lambda draft: self._results(draft, finishes, began))
-        for use, result in zip(uses, results, strict=True):
-            called = ToolCalled(self.clock.wall(), self.name, use.name, _brief(use), ok=not result.is_error)
-            self.emit(called)
+        self._told(uses, results)
         return not any(use.name in ENDS_TURN and not result.is_error for use, result in zip(uses, results, strict=True))
 
     async def _stream_of(self, request: Request) -> Completed:
@@ -186,24 +211,26 @@ class Agent:
         streams: dict[str, None] = {}
         self._partial = ""
         completed: Completed | None = None
-        async with aclosing(self.model.stream(request)) as chunks:
-            async for chunk in chunks:
-                match chunk:
-                    case TextDelta(text):
-                        self._partial += text
-                        streams[prose] = None
-                        self._write(prose, text)
-                    case ToolInputDelta(id=use, text=text):
-                        streams[f"{prose}:{use}"] = None
-                        self._write(f"{prose}:{use}", text)
-                    case Retrying(reason, delay):
-                        self._partial, prose = "", self._again(streams)
-                        said = f"{self.name}: {reason}; again in {delay:.0f} s"
-                        self.emit(Failed(self.clock.wall(), "model", said))
-                    case Completed():
-                        completed = chunk
-        for stream in streams:
-            self._write(stream, "", done=True)
+        try:
+            async with aclosing(self.model.stream(request)) as chunks:
+                async for chunk in chunks:
+                    match chunk:
+                        case TextDelta(text):
+                            self._partial += text
+                            streams[prose] = None
+                            self._write(prose, text)
+                        case ToolInputDelta(id=use, text=text):
+                            streams[f"{prose}:{use}"] = None
+                            self._write(f"{prose}:{use}", text)
+                        case Retrying(reason, delay):
+                            self._partial, prose = "", self._again(streams)
+                            said = f"{self.name}: {reason}; again in {delay:.1f} s"
+                            self.emit(Failed(self.clock.wall(), "model", said))
+                        case Completed():
+                            completed = chunk
+        finally:
+            for stream in streams:
+                self._write(stream, "", done=True)
         if completed is None:
             raise ModelError("the provider's answer had no end")
         return completed
@@ -237,20 +264,31 @@ class Agent:
     def _store_results(self, draft: Draft, results: Sequence[ToolResult], began: int) -> None:
         draft.write(Message(self.slot, "result", self.name, tuple(results), draft.wall, began=began))
 
+    def _told(self, uses: Sequence[ToolUse], results: Sequence[ToolResult]) -> None:
+        for use, result in zip(uses, results, strict=True):
+            self.emit(ToolCalled(self.clock.wall(), self.name, use.name, _brief(use), ok=not result.is_error))
+
     async def _mend(self, began: int) -> None:
-        """After a stop: what was said so far is kept, and every call gets its result, so that the log is whole."""
-        partial, uses, self._partial, self._open = self._partial, self._open, "", ()
+        """After a stop: what was said so far is kept, and every call gets its result, so that the log is whole. A call
+        that had ended keeps its own."""
+        partial, uses, calls = self._partial, self._open, self._calls
+        self._partial, self._open, self._calls = "", (), ()
+        ended = [None if call.cancelled() else call.result() for call in calls] or [None] * len(uses)
         await self.ledger.drain()
 
-        def write(draft: Draft) -> None:
-            if uses:
-                results = [ToolResult(use.id, (Text(INTERRUPTED),), is_error=True) for use in uses]
-                self._store_results(draft, results, began)
-            elif partial.strip():
+        def write(draft: Draft) -> list[ToolResult]:
+            if partial.strip() and not uses:
                 blocks = (Text(f"{partial.rstrip()} [interrupted]"),)
                 draft.write(Message(self.slot, "agent", self.name, blocks, draft.wall, seen=self._seen, began=began))
+            results = [
+                ToolResult(use.id, (Text(INTERRUPTED),), is_error=True) if finish is None else finish(draft)
+                for use, finish in zip(uses, ended, strict=True)
+            ]
+            if results:
+                self._store_results(draft, results, began)
+            return results
 
-        await self.ledger.do(write)
+        self._told(uses, await self.ledger.do(write))
 
     async def _ended(self, outcome: Outcome, reason: TurnReason, served: tuple[int, ...]) -> None:
         looked = self.around.looked(self.name, outcome.state == "ended")
@@ -261,17 +299,21 @@ class Agent:
             looked(draft)
             draft.write(TurnEnded(self.name, outcome.state, reason, draft.wall, outcome.usage, served))
 
-        try:
-            await self.ledger.do(write)
-        except CockpitError as error:
-            self.emit(Failed(self.clock.wall(), "store", str(error)))
+        await self._kept(lambda: self.ledger.do(write))
         if outcome.state == "failed" and self.role == "resident":
             self.emit(Failed(self.clock.wall(), "model", f"{self.name}: {outcome.detail}"))
         self.emit(TurnChanged(self.clock.wall(), self.name, outcome.state, reason, outcome.usage, outcome.detail))
 
-    async def _written_off(self, served: tuple[int, ...], reason: TurnReason) -> None:
-        """Nothing new to answer: an earlier request of the same turn has shown it already."""
-        await self.ledger.do(lambda draft: draft.write(TurnEnded(self.name, "ended", reason, draft.wall, None, served)))
+    async def _kept(self, write: Callable[[], Awaitable[None]]) -> None:
+        """Write what a turn's end leaves behind; where the store fails, the operator is told and the agent lives on."""
+        try:
+            await write()
+        except CockpitError as error:
+            self.emit(Failed(self.clock.wall(), "store", str(error)))
+
+    async def _written_off(self, served: tuple[int, ...], reason: TurnReason, state: TurnState = "ended") -> None:
+        """No turn is run: an earlier one has shown it already, or the operator stopped it before it began."""
+        await self.ledger.do(lambda draft: draft.write(TurnEnded(self.name, state, reason, draft.wall, None, served)))
 
 
 def _brief(use: ToolUse) -> str:

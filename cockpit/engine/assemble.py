@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -45,6 +45,7 @@ from cockpit.engine.subconscious_tools import SubconsciousTools
 from cockpit.engine.toolbox import resident_tools, subconscious_tools
 from cockpit.engine.typing import Typing
 from cockpit.engine.wakes import Wakes
+from cockpit.errors import StoreError
 from cockpit.model.config import ModelConfig
 from cockpit.model.factory import make_model
 from cockpit.model.protocol import Model
@@ -306,4 +307,5 @@ class _Building:
 
 
 async def _record(acts: Acts, verb: str, target: str, why: str) -> None:
-    await acts.refuse(verb, target, Actor("engine", "engine", "server"), why)
+    with suppress(StoreError):  # the ledger has told of it, and nobody waits for this row
+        await acts.refuse(verb, target, Actor("engine", "engine", "server"), why)

@@ -42,8 +42,8 @@ class Catalogue:
             if name in muted:
                 if self.modes.get(name, "hide") == "hide":
                     continue
-                tools = tools or self._last.get(name, ())
-            elif tools:
+                tools = self._last.get(name) or tools  # a list that changes meanwhile is no news to anybody
+            if tools:
                 self._last[name] = tools
             listed.extend(replace(tool, name=self._name(name, tool.name)) for tool in _once(tools))
         return tuple(listed)
@@ -57,11 +57,9 @@ class Catalogue:
         known = self._owners.get(name)
         if known is not None:
             return known
-        prefix, mark, tool = name.partition("__")
-        for server in self.servers:
-            if mark and _legal(server) == prefix:
-                return server, tool
-        return None
+        owning = [each for each in self.servers if name.startswith(f"{_legal(each)}__")]
+        server = max(owning, key=len, default=None)
+        return None if server is None else (server, name[len(f"{_legal(server)}__") :])
 
     def _name(self, server: str, tool: str) -> str:
         key = (server, tool)

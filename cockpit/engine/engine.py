@@ -145,8 +145,9 @@ class Engine:
         return f"{name} was asked"
 
     async def stop(self) -> str:
-        """Interrupt the residents' running turns."""
-        stopped = [agent.name for agent in self.agents.values() if agent.role == "resident" and agent.stop()]
+        """Interrupt the residents' running turns, and call off those that are owed and have not begun."""
+        residents = [agent for agent in self.agents.values() if agent.role == "resident"]
+        stopped = [agent.name for agent in residents if await agent.stop()]
         if not stopped:
             raise VerbError("not_running", "no turn is running", "go=ask starts one")
         return f"{' and '.join(stopped)} stopped"
@@ -283,12 +284,12 @@ class Engine:
         """Step one timer. An epoch that it ends is audited as the engine's doing."""
 
         def apply(draft: Draft) -> None:
-            before = draft.channel(target)
+            before, shown = draft.channel(target), self.acts.label(draft, target)
             done = draft.step(target, due)
             if before is not None and before.epoch is not None and done.channel.epoch is None:
                 after = self.acts.label(draft, target)
                 row = Audit(
-                    draft.wall, ENGINE.name, ENGINE.origin, "cancel", str(target), "tuned-out", after, _reason(done),
+                    draft.wall, ENGINE.name, ENGINE.origin, "cancel", str(target), shown, after, _reason(done),
                     before.epoch.id, ok=True,
                 )  # fmt: skip
                 draft.write(row)

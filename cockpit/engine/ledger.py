@@ -185,7 +185,7 @@ class Ledger:
 
     async def _commit(self, batch: Sequence[Work[Any]]) -> None:
         try:
-            fresh = await self._fresh(batch)
+            fresh, twins = await self._fresh(batch)
             originals = {
                 work.amends: await self.chronicle.message(work.amends) for work in fresh if work.amends is not None
             }
@@ -217,31 +217,36 @@ class Ledger:
             try:
                 written = await self.chronicle.append(Batch(tuple(records), tuple(merged.values())))
             except StoreError as error:
-                self._refuse([work for work, _ in results], error)
+                self._refuse([*(work for work, _ in results), *twins], error)
                 return
         before = {target: self.channels.get(target) for target in merged}
         self.head, self.gate = sequence - 1, gate
         self.channels.update(merged)
         if records or merged:
             self.owner.committed(Committed(written, before, tuple(merged.values()), tuple(effects)))
-        for work, result in results:
+        for work, result in [*results, *((twin, twin.repeated) for twin in twins)]:
             if not work.future.done():
                 work.future.set_result(result)
 
-    async def _fresh(self, batch: Sequence[Work[Any]]) -> list[Work[Any]]:
-        """The batch without what the log, or the batch itself, holds already (A-7)."""
+    async def _fresh(self, batch: Sequence[Work[Any]]) -> tuple[list[Work[Any]], list[Work[Any]]]:
+        """The batch without what the log holds already (A-7), and the twins in it, which are stored if it is."""
         keys = {work.key for work in batch if work.key is not None}
         known = set(await self.chronicle.known(keys)) if keys else set()
         fresh: list[Work[Any]] = []
+        twins: list[Work[Any]] = []
+        new: set[str] = set()
         for work in batch:
+            if work.key is not None and work.key in new:
+                twins.append(work)
+                continue
             if work.key is not None and work.key in known:
                 if not work.future.done():
                     work.future.set_result(work.repeated)
                 continue
             if work.key is not None:
-                known.add(work.key)
+                new.add(work.key)
             fresh.append(work)
-        return fresh
+        return fresh, twins
 
     def _refuse(self, works: Iterable[Work[Any]], error: StoreError) -> None:
         for work in works:

@@ -69,6 +69,8 @@ def model_config(settings: ModelSettings, environment: Mapping[str, str]) -> Mod
         api_key=environment.get(settings.api_key_env) or None,
         api_key_env=settings.api_key_env,
         base_url=environment.get(settings.base_url_env) or None,
+        thinking=settings.thinking,
+        parameters=settings.parameters,
     )
 
 

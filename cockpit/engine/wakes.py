@@ -69,9 +69,9 @@ class Wakes:
         found, self._dropped = tuple(self._dropped), []
         return found
 
-    def clear(self) -> tuple[int, ...]:
+    def clear(self) -> list[WakeRequest]:
         """Forget all that is owed, as the operator's stop asks; returns what to write off."""
-        found, self._owed = tuple(request.sequence for request in self._owed), []
+        found, self._owed = self._owed, []
         return found
 
 

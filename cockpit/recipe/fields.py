@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, SecretStr
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, PlainValidator, SecretStr
 from pydantic import ValidationInfo as Info
 
 from cockpit.core.duration import FORMS, finite, parse_duration
@@ -20,6 +21,7 @@ NO_RESIDENT = "missing: at least one [[resident]] is needed"
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}")
 _AGENT = re.compile(r"[A-Za-z0-9_-]+")
 _TAKEN = ("system", "residents", "engine", "operator")
+_OWN_PARAMETERS = ("model", "max_tokens", "messages", "system", "tools", "stream", "thinking", "cache_control")
 
 
 def _duration(value: object) -> float:
@@ -168,6 +170,22 @@ def _names_of_variables(value: Mapping[str, SecretStr]) -> Mapping[str, SecretSt
     return value
 
 
+def _table(value: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        raise refusal("must hold finite numbers only") from None
+    return value
+
+
+def _parameters(value: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+    """What the host itself writes into a request no recipe may replace: it could send what the API must refuse."""
+    own = next((name for name in value if name in _OWN_PARAMETERS), None)
+    if own is not None:
+        raise refusal(f"must not hold {own}, which the cockpit sets itself")
+    return value
+
+
 def _subscribe(value: object) -> Literal["auto", "initial", "manual"] | tuple[str, ...]:
     match value:
         case "auto" | "initial" | "manual":
@@ -210,6 +228,12 @@ Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Strings = Annotated[tuple[str, ...], Field(strict=False)]
 Globs = Annotated[Strings, BeforeValidator(_one_or_more)]
 """One string or several."""
+
+Table = Annotated[Mapping[str, JsonValue], AfterValidator(_table)]
+"""A table that is passed to a provider as the JSON that it says."""
+
+Parameters = Annotated[Table, AfterValidator(_parameters)]
+"""A provider's own parameters, as its documentation names them."""
 
 Command = Annotated[Strings, AfterValidator(_command)]
 ChannelTarget = Annotated[Target, PlainValidator(_target)]

@@ -17,6 +17,7 @@ from cockpit.recipe.fields import (
     Count,
     Duration,
     FileName,
+    Parameters,
     Plain,
     Price,
     Prompt,
@@ -26,6 +27,7 @@ from cockpit.recipe.fields import (
     Span,
     Strings,
     Subscribe,
+    Table,
     Url,
 )
 from cockpit.recipe.gate import Gate
@@ -46,7 +48,8 @@ class Prices(Section):
 
 class ModelSettings(Section):
     """`[model]`, and the fields of it that an agent may override. Ceilings in tokens; `max_message_tokens` None is
-    no cap. Every field that is added here is inherited by all agents (S-3)."""
+    no cap. thinking: the provider's parameter of that name; parameters: further ones, merged into the body; an agent
+    that writes either replaces it whole. Every field that is added here is inherited by all agents (S-3)."""
 
     provider: Provider = "anthropic"
     id: Plain = "claude-sonnet-4-5"
@@ -57,6 +60,8 @@ class ModelSettings(Section):
     api_key_env: Plain = "ANTHROPIC_API_KEY"
     base_url_env: Plain = "ANTHROPIC_BASE_URL"
     prices: Prices | None = None
+    thinking: Table | None = None
+    parameters: Parameters = Field(default_factory=dict, repr=False)
 
     @property
     def shown(self) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from cockpit.core.duration import spell
+from cockpit.core.gate import unreachable
 from cockpit.errors import RecipeError
 from cockpit.recipe.load import check_keys, load
 from cockpit.recipe.recipe import Recipe, Server
@@ -20,7 +21,9 @@ def check(reference: str, env: Mapping[str, str]) -> tuple[str, ...]:
     Raises RecipeError where the recipe itself is wrong.
     """
     recipe = load(reference, env)
-    return (f"{recipe.source.file}: ok", *describe(recipe), *recipe.warnings, *_lacking(recipe, env))
+    idle = () if recipe.gate is None else unreachable(recipe.gate.rules())
+    never = (f"gate rule {name!r} can never match: {why}" for name, why in idle)
+    return (f"{recipe.source.file}: ok", *describe(recipe), *recipe.warnings, *never, *_lacking(recipe, env))
 
 
 def describe(recipe: Recipe) -> Iterator[str]:

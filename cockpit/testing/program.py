@@ -66,6 +66,12 @@ class Program:
                 await self._more.wait()
         return hit
 
+    async def count(self, lines: int) -> None:
+        """Wait until it has written so many lines in all, or has ended."""
+        async with asyncio.timeout(PATIENCE), self._more:
+            while len(self.lines) < lines and not self._ended:
+                await self._more.wait()
+
     def all(self, **wanted: Json) -> list[Line]:
         """Every line so far that has all these fields."""
         return [each for each in self.lines if all(each.get(name) == value for name, value in wanted.items())]

@@ -19,7 +19,7 @@ from cockpit.core.channel import Channel
 from cockpit.core.events import Answer, Event
 from cockpit.core.message import Message
 from cockpit.core.request import Request, Tool
-from cockpit.engine.assemble import Session, open_session
+from cockpit.engine.assemble import ModelMaker, Session, open_session
 from cockpit.engine.link import EngineLink
 from cockpit.model.config import ModelConfig
 from cockpit.model.protocol import Model
@@ -102,10 +102,13 @@ async def rig(
     clock: FakeClock | None = None,
     store: str = "rig.db",
     down: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+    make_model: ModelMaker | None = None,
 ) -> AsyncIterator[Rig]:
     """Start a cockpit on a recipe's text; open the same folder and store again to restart it.
 
-    channels and tools by server. down: servers that don't come up by themselves.
+    channels and tools by server. down: servers that don't come up by themselves. make_model: from each agent's
+    configuration, read from `environment`, to its model; the one scripted `model` for all unless said.
     """
     path = folder / "recipe.toml"
     path.write_text(recipe, encoding="utf-8")
@@ -120,16 +123,16 @@ async def rig(
             made.run = _never  # type: ignore[method-assign]  # a server that stays away
         return made
 
-    def make_model(_: ModelConfig) -> Model:
+    def scripted(_: ModelConfig) -> Model:
         return model
 
     async with open_session(
-        load(str(path), {}),
+        load(str(path), environment or {}),
         folder / store,
-        environment={},
+        environment=environment or {},
         logs=folder / "logs",
         clock=clock,
-        make_model=make_model,
+        make_model=make_model or scripted,
         make_server=make_server,
     ) as session:
         found = Rig(session, session.link("headless"), clock, model, servers)

@@ -36,8 +36,8 @@ class CockpitApp(LookApp, inherit_bindings=False):
         now: Callable[[], float] = time.time,
         elapsed: Callable[[], float] = time.monotonic,
     ) -> None:
-        plain = "NO_COLOR" in os.environ and os.environ["NO_COLOR"] != ""
-        self.look = load(MONO if plain else theme, themes, ascii_only=ascii_wanted())
+        self._plain = "NO_COLOR" in os.environ
+        self.look = load(MONO if self._plain else theme, themes, ascii_only=ascii_wanted())
         super().__init__(ansi_color=True if self.look.plain else None)
         self.now = now
         self.elapsed = elapsed
@@ -69,9 +69,14 @@ class CockpitApp(LookApp, inherit_bindings=False):
         self._called = need
         self._driver.write(f"\x1b]2;cockpit{f' ({need})' if need else ''}\x07")
 
-    def themes_known(self) -> tuple[str, ...]:
-        """The themes that `retheme` takes."""
-        return names(self._themes)
+    def next_theme(self) -> str:
+        """Wear the next theme of the folder. Under NO_COLOR there is only the one without."""
+        if self._plain:
+            return "NO_COLOR is set: the theme stays mono"
+        known = names(self._themes)
+        place = known.index(self.look.name) + 1 if self.look.name in known else 0
+        self.retheme(known[place % len(known)])
+        return f"theme: {self.look.title}"
 
     def retheme(self, name: str) -> None:
         """Change the theme while running. Raises UsageError."""

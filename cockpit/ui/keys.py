@@ -80,6 +80,7 @@ KEYS: tuple[Key, ...] = (
     Key("go.zoom", "z", "z", "this pane alone, and back", "zoom", "anywhere"),
     Key("go.hold", "P", "P", "hold the streams, and let them go", "hold", "anywhere"),
     Key("go.copy", "y", "y", "copy, and say where to", "copy", "anywhere"),
+    Key("go.theme", "T", "T", "the next theme", "theme", "anywhere"),
     Key("go.log", "l", "l", "what went wrong and what was answered", "log", "anywhere"),
     Key("go.reconnect", "r", "r", "read the events again after they broke off", "reconnect", "anywhere"),
     Key("go.back", "escape", "Esc", "back one step; twice: interrupt the running turn", "back", "anywhere"),

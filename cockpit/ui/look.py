@@ -22,6 +22,10 @@ class LookApp(App[int], inherit_bindings=False):
     now: Callable[[], float]
     elapsed: Callable[[], float]
 
+    def next_theme(self) -> str:
+        """Wear the next theme; returns what to say of it."""
+        return ""
+
     def called(self, need: int) -> None:
         """So many messages need someone; whoever owns the terminal may tell."""
 

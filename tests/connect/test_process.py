@@ -121,6 +121,17 @@ class TestStderr:
         lines = (served.logs / "fix.log").read_text(encoding="utf-8").splitlines()
         assert (len(lines), lines[0], lines[-1]) == (100, "starting 0", "later?[2J 49")
         assert capfd.readouterr() == ("", "")
+        assert served.server.stderr.lines == 100
+
+    async def test_the_last_words_are_those_of_the_last_run(self, serve: Serve) -> None:
+        served = await serve("--shout", "1")
+        for times, reason in ((1, "exited with code 5: starting 0"), (2, "exited with code 5: starting 0")):
+            served.remote.tell("exit", code=5)
+            assert (await served.host.until_presence("offline", times)).reason == reason
+            await served.server.start()
+            await served.online(times + 1)
+        assert served.server.stderr.tail == ("starting 0",)
+        assert served.server.stderr.lines == 3
 
     async def test_a_flood_on_stderr_stops_nothing(self, serve: Serve, config: Config) -> None:
         served = await serve(config=config(limits=Limits(stderr=10_000)))
@@ -231,7 +242,7 @@ class TestHost:
         program = _HOST.replace('until_presence("online")', 'until_presence("connecting")')
         pipe = asyncio.subprocess.PIPE
         host = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-W", "error", "-X", "dev", "-c", program, str(tmp_path)),
+            *(sys.executable, "-W", "error", "-c", program, str(tmp_path)),
             *(*FIXTURE, "--silent", "initialize", "--garbage", "hello"),
             stdin=pipe,
             stdout=pipe,

@@ -45,6 +45,16 @@ class TestPresence:
         await served.online()
         assert seen == ["echo", "fail", "wait"]
 
+    async def test_a_list_of_tools_that_does_not_come_does_not_keep_it_from_coming_online(
+        self, serve: Serve, config: Config
+    ) -> None:
+        served = await serve("--silent", "tools/list", config=config(limits=Limits(tools=0.2)))
+        assert served.server.tools() == ()
+        await served.remote.do("answer", method="tools/list", how=None)
+        await served.remote.do("notify", method="notifications/tools/list_changed")
+        await served.host.until(lambda: served.host.tool_changes)
+        assert len(served.server.tools()) == 3
+
     async def test_a_death_is_told_at_once_and_as_a_crash(self, serve: Serve) -> None:  # F-15, K-106
         served = await serve()
         pid = await served.remote.do("pid")
@@ -197,6 +207,24 @@ class TestKill:
         await served.clock.until_asked(1)
         await served.server.kill()
         assert served.host.words() == ["connecting", "offline", "killed"]
+
+    @pytest.mark.parametrize("asked", ["kill", "start"])
+    async def test_asked_while_its_end_is_being_told(self, serve: Serve, asked: str) -> None:
+        class Interrupting(RecordingHost):
+            async def present(self, server: str, presence: str, reason: str = "", *, crashed: bool = False) -> None:
+                if presence == "offline":
+                    asking.append(asyncio.ensure_future(getattr(served.server, asked)()))
+                    await asyncio.sleep(0)
+                await super().present(server, presence, reason, crashed=crashed)  # type: ignore[arg-type]
+
+        asking: list[asyncio.Future[None]] = []
+        served = await serve(host=Interrupting())
+        served.remote.tell("crash")
+        if asked == "kill":
+            await served.host.until_presence("killed")
+        else:
+            await served.online(2)
+        await asyncio.gather(*asking)
 
     async def test_killed_before_it_ran_it_starts_killed(self, serve: Serve) -> None:  # M-13
         served = await serve(killed=True, until="nothing")

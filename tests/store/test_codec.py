@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import fields as dataclass_fields
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import find, given
 from hypothesis import strategies as st
 
 from cockpit.core.message import Json, Media, Message, Stamp, Text, Thinking, ToolResult, ToolUse
@@ -67,7 +68,7 @@ records: st.SearchStrategy[Stored] = st.one_of(
     messages,
     st.builds(Notice, messages, st.sampled_from(["tune-out-cancel", "unmute", "gate"]), words),
     st.builds(Lifecycle, words, words, numbers, objects, sequences),
-    st.builds(WakeRequest, words, reasons, numbers, optional, optional, sequences),
+    st.builds(WakeRequest, words, reasons, numbers, optional, optional, sequences, st.integers(0, 99)),
     st.builds(Report, words, st.sampled_from(["summary", "prose", "failure"]), words, numbers, words, sequences),
     st.builds(
         TurnEnded,
@@ -82,6 +83,22 @@ records: st.SearchStrategy[Stored] = st.one_of(
     st.builds(Audit, numbers, *[words] * 7, optional, st.booleans(), sequences),
     st.builds(Snapshot, words, json_values, numbers, sequences),
 )
+
+
+KINDS = (Message, Notice, Lifecycle, WakeRequest, Report, TurnEnded, Audit, Snapshot)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_every_field_of_every_kind_is_written(kind: type[Stored]) -> None:
+    """Each field that holds something else than its default changes the row."""
+    plain = find(records, lambda record: type(record) is kind)
+    for each in dataclass_fields(kind):
+        other = find(
+            records, lambda record: type(record) is kind and getattr(record, each.name) != getattr(plain, each.name)
+        )  # noqa: B023,E501
+        assert encode_record(replace(plain, **{each.name: getattr(other, each.name)})) != encode_record(plain), (
+            each.name
+        )
 
 
 @given(records)

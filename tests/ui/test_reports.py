@@ -80,6 +80,13 @@ async def test_a_turn_that_broke_leaves_what_was_written_and_says_so() -> None:
         assert shown(screen) == ["09:00 #noisy  You were  — broken off"]
 
 
+async def test_a_snapshot_with_many_reports_stands_at_its_end_and_follows() -> None:
+    async with driven(FakeLink(view(reports=tuple(many(60))))) as screen:
+        assert "report number 59" in screen.text
+        await screen.tell(*many(1, first=100))
+        assert "report number 100" in screen.text
+
+
 async def test_a_short_list_stands_at_the_top_and_a_long_one_follows_its_end() -> None:
     async with driven() as screen:
         await screen.tell(report("only one", id="1"))

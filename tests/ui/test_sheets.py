@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from cockpit.core.events import Audited, ContextShown, Counted, Explained, Held, Peeked
+from cockpit.core.message import Json
 from cockpit.testing.driven_screen import Driven, driven
 from cockpit.testing.fake_link import START, TOTALS, FakeLink, epoch, row, view
 from cockpit.ui.screens.peek import PeekSheet
@@ -136,7 +137,7 @@ async def test_stats_keep_the_totals_apart() -> None:
 
 async def test_context_shows_what_would_be_sent_with_its_markers() -> None:
     """cockpit.md, Context"""
-    request = {
+    request: dict[str, Json] = {
         "system": [{"type": "text", "text": "You are scout.", "cache_control": {"type": "ephemeral"}}],
         "messages": [{"role": "user", "content": "hello [/"}],
     }

@@ -143,6 +143,9 @@ class Going(Screen[None], inherit_bindings=False):
         pane = self._focused_pane
         self.app.push_screen(help_sheet("composer" if pane is None else _SCOPES[pane]))
 
+    def action_theme(self) -> None:
+        self.say(own(app_of(self).next_theme()))
+
     def action_log(self) -> None:
         self.app.push_screen(Sheet(own("log"), tuple(self.log_page.items()), at_end=True))
 

@@ -59,10 +59,9 @@ class Journal(VerticalScroll, can_focus=True, inherit_bindings=False):
         self._outside.clear()
         self._below.clear()
         self._lost = 0
-        self.frozen = self._released = False
         self.anchor(False)
-        self.scroll_to(y=0, animate=False, force=True)
-        self._released = False
+        self.scroll_to(y=0, animate=False, force=True, immediate=True)
+        self.frozen = self._released = False
         self._mount(entries[-KEEP:])
         self._shifted()
 

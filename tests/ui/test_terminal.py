@@ -1,0 +1,179 @@
+"""The screen in a real terminal: what it writes, and that it leaves the terminal as it was."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pexpect
+import pyte
+import pytest
+
+ROOT = Path(__file__).parents[2]
+RESTORED = (b"\x1b[?1049l", b"\x1b[?1000l", b"\x1b[?1003l", b"\x1b[?25h", b"\x1b[?2004l")
+
+
+class Terminal:
+    """A pseudo-terminal with the demo of the fake link in it."""
+
+    def __init__(self, *, size: tuple[int, int] = (120, 40), **environ: str) -> None:
+        surroundings = {
+            **os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", "TZ": "UTC", "LC_ALL": "C.UTF-8", **environ,
+        }  # fmt: skip
+        self.child = pexpect.spawn(
+            sys.executable, ["-m", "cockpit.testing.fake_link"], cwd=str(ROOT), env=surroundings,
+            dimensions=(size[1], size[0]), timeout=30,
+        )  # fmt: skip
+        self.screen = pyte.Screen(*size)
+        self.stream = pyte.ByteStream(self.screen)
+        self.bytes = b""
+
+    def read(self, seconds: float) -> bytes:
+        """What comes within so many seconds."""
+        end, got = time.monotonic() + seconds, b""
+        while time.monotonic() < end:
+            try:
+                got += self.child.read_nonblocking(65_536, timeout=0.05)
+            except pexpect.TIMEOUT:
+                continue
+            except pexpect.EOF:
+                break
+        self.take(got)
+        return got
+
+    def take(self, got: bytes) -> None:
+        self.bytes += got
+        # pyte knows neither the kitty keyboard protocol nor private modes with intermediates
+        self.stream.feed(re.sub(rb"\x1b\[[<>=?][0-9;]*[u$p]+|\x1b\[\?[0-9;]*\$p", b"", got))
+
+    def until(self, words: str, seconds: float = 30.0) -> None:
+        """Read until the screen shows `words`."""
+        end = time.monotonic() + seconds
+        while words not in self.text:
+            assert time.monotonic() < end, self.text
+            self.read(0.05)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(line.rstrip() for line in self.screen.display)
+
+    def ended(self) -> int | None:
+        """Wait for the end; the exit code."""
+        self.read(20.0)
+        self.child.wait()
+        code = self.child.exitstatus
+        assert code is None or isinstance(code, int)
+        return code
+
+
+@pytest.fixture
+def terminal() -> Iterator[Terminal]:
+    opened = Terminal()
+    yield opened
+    opened.child.close(force=True)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_restores_the_terminal(terminal: Terminal, number: signal.Signals) -> None:
+    """F-8"""
+    terminal.until("mcp:git")
+    os.kill(terminal.child.pid, number)
+    assert terminal.ended() == 0
+    for sequence in RESTORED:
+        assert terminal.bytes.rindex(sequence) > terminal.bytes.rindex(b"mcp:git")
+
+
+def test_ctrl_c_twice_restores_the_terminal_and_ends_with_130(terminal: Terminal) -> None:
+    """F-8, cockpit.md"""
+    terminal.until("mcp:git")
+    terminal.child.send("\x03")
+    terminal.until("Ctrl-C again within 2 s quits")
+    terminal.child.send("\x03")
+    assert terminal.ended() == 130
+    assert all(sequence in terminal.bytes for sequence in RESTORED)
+
+
+def test_q_ends_with_0_and_says_nothing_on_the_shell(terminal: Terminal) -> None:
+    """F-42"""
+    terminal.until("mcp:git")
+    terminal.child.send("q")
+    assert terminal.ended() == 0
+    left = terminal.bytes[terminal.bytes.rindex(b"\x1b[?1049l") :]
+    assert re.sub(rb"\x1b\[[?<>]?[0-9;]*[a-z]", b"", left).strip() == b""
+
+
+def test_a_closed_window_leaves_no_process(terminal: Terminal) -> None:
+    """F-10"""
+    terminal.until("mcp:git")
+    terminal.child.close(force=False)
+    assert not terminal.child.isalive()
+
+
+def test_ctrl_z_suspends_and_comes_back(terminal: Terminal) -> None:
+    """F-9"""
+    terminal.until("mcp:git")
+    terminal.child.send("\x1a")
+    end = time.monotonic() + 20
+    while _state(terminal.child.pid) != "T":
+        assert time.monotonic() < end
+        terminal.read(0.05)
+    terminal.read(0.3)
+    assert b"\x1b[?1049l" in terminal.bytes
+    terminal.screen.reset()
+    os.kill(terminal.child.pid, signal.SIGCONT)
+    terminal.until("mcp:git")
+    terminal.child.send("m")
+    terminal.until("mute mcp:git: done")
+    terminal.child.send("q")
+    assert terminal.ended() == 0
+
+
+def _state(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0]
+
+
+def test_borders_are_straight_in_the_grid(terminal: Terminal) -> None:
+    """F-49"""
+    terminal.until("mcp:git")
+    terminal.read(0.5)
+    column = [line[60] for line in terminal.screen.display[1:37]]
+    assert set(column) <= {"│", "┬", "├"}
+    assert terminal.screen.display[1][60] == "┬"
+
+
+def test_a_changed_count_writes_few_bytes(terminal: Terminal) -> None:
+    """architecture.md, Performance: at most 400 bytes; F-44. The demo changes one count a second."""
+    terminal.until("mcp:git")
+    terminal.read(2.0)
+    quiet = [len(got) for got in (terminal.read(0.2) for _ in range(15)) if got]
+    assert quiet
+    assert min(quiet) <= 400
+
+
+def test_no_color_in_the_bytes() -> None:
+    """F-47"""
+    terminal = Terminal(NO_COLOR="1")
+    try:
+        terminal.until("mcp:git")
+        terminal.read(0.5)
+        codes = {code for found in re.findall(rb"\x1b\[([0-9;]*)m", terminal.bytes) for code in found.split(b";")}
+        assert codes <= {b"", b"0", b"1", b"2", b"4", b"7", b"39", b"49"}
+    finally:
+        terminal.child.close(force=True)
+
+
+def test_sixteen_colours_are_enough() -> None:
+    """cockpit.md, Themes"""
+    terminal = Terminal(TERM="xterm", COLORTERM="")
+    try:
+        terminal.until("mcp:git")
+        terminal.read(0.5)
+        assert b"38;2;" not in terminal.bytes
+        assert b"38;5;" not in terminal.bytes
+    finally:
+        terminal.child.close(force=True)
