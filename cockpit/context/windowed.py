@@ -77,7 +77,7 @@ class WindowedPassthrough:
             taken = given.calibrated(total)
             if taken > given.usable or (taken > goal and whole is not None):
                 break
-            if True:
+            if unit.sequence not in between:
                 whole = unit.sequence
             elif taken <= goal:
                 split = unit.sequence

@@ -190,6 +190,11 @@ def result(found: Id, value: object) -> bytes:
     return raw
 
 
+def too_long(found: Id, value: object) -> bool:
+    """Whether its reply would be longer than a line may be."""
+    return len(dumps({"id": found, "result": encode(value)})) > LIMIT
+
+
 def event(found: Id, value: Event) -> bytes | None:
     """One event of the subscription `found`; None where it is too long for a line."""
     raw = dumps({"id": found, "event": encode(value)})

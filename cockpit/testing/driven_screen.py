@@ -99,9 +99,7 @@ async def driven(
     """Open the screen over `link` (the demo's unless given) and wait until it shows the snapshot."""
     link = FakeLink() if link is None else link
     hands = Hands()
-    app = CockpitApp(
-        link, theme=theme, themes=THEMES, read_only=read_only, now=hands.now, elapsed=hands.elapsed
-    )
+    app = CockpitApp(link, theme=theme, themes=THEMES, read_only=read_only, now=hands.now, elapsed=hands.elapsed)
     async with app.run_test(size=size) as pilot:
         screen = Driven(app, link, pilot, hands)
         while not link.subscriptions:

@@ -101,7 +101,7 @@ class Lane:
             raise TypeError(f"the first record of an arrival is its message, not {found!r}")
         return found
 
-    def tune_out(self, actor: Actor = OPERATOR, **values: Json) -> Step:
+    def tune_out(self, actor: Actor = OPERATOR, /, **values: Json) -> Step:
         """values by the tool's parameter names."""
         return self.step(TuneOut(actor, values))
 

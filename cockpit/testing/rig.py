@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -21,6 +21,7 @@ from cockpit.core.message import Message
 from cockpit.core.request import Request, Tool
 from cockpit.engine.assemble import ModelMaker, Session, open_session
 from cockpit.engine.link import EngineLink
+from cockpit.errors import StoreError
 from cockpit.model.config import ModelConfig
 from cockpit.model.protocol import Model
 from cockpit.recipe import load
@@ -57,7 +58,8 @@ class Rig:
         quiet = 0
         while quiet < QUIET:
             await asyncio.sleep(0)
-            await self.session.engine.ledger.drain()
+            with suppress(StoreError):  # whoever waits for what was not written is told, and so is the operator
+                await self.session.engine.ledger.drain()
             quiet = quiet + 1 if self._still(held) else 0
 
     async def advance(self, seconds: float, *, wall: float | None = None, held: Collection[str] = ()) -> None:

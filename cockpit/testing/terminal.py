@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import termios
@@ -65,6 +66,13 @@ class Terminal:
                 break
         raise AssertionError(f"the screen never showed {wanted!r} {also or ''}:\n{self.text}")
 
+    def wrote(self, pattern: bytes) -> None:
+        """Wait until what it has written, byte for byte, holds `pattern`, a regular expression."""
+        deadline = time.monotonic() + PATIENCE
+        while re.search(pattern, self.raw) is None:
+            if time.monotonic() > deadline or not self._read(0.2):
+                raise AssertionError(f"it never wrote {pattern!r}:\n{self.text}")
+
     def lacks(self, wanted: str) -> None:
         """Wait until no row shows `wanted`."""
         deadline = time.monotonic() + PATIENCE
@@ -110,11 +118,15 @@ def terminal(
     rows: int = 40,
     environment: Mapping[str, str] | None = None,
     folder: str | None = None,
+    interpreter: Sequence[str] = (),
 ) -> Iterator[Terminal]:
-    """Start `python -m cockpit ARGUMENTS` on a terminal of that size; it is killed at the end if it still runs."""
+    """Start `python -m cockpit ARGUMENTS` on a terminal of that size; it is killed at the end if it still runs.
+
+    interpreter: options of the interpreter itself.
+    """
     child = pexpect.spawn(
         sys.executable,
-        ["-m", "cockpit", *arguments],
+        [*interpreter, "-m", "cockpit", *arguments],
         dimensions=(rows, columns),
         env={**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", **(environment or {})},
         cwd=folder,

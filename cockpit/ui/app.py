@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from textual.driver import Driver
+
 from cockpit.core.events import Link
 from cockpit.ui.look import LookApp
 from cockpit.ui.screens.main import MainScreen
@@ -19,7 +21,7 @@ MONO = "mono"
 class CockpitApp(LookApp, inherit_bindings=False):
     """The screen of one cockpit. now: seconds since 1970; elapsed: seconds on a clock that only goes forward.
 
-    first_frame is called once the first frame is out. `return_value` is the exit code.
+    first_frame is called once the first frame is out. driver: what draws, Textual's own unless given. `return_value` is the exit code.
     """
 
     TITLE = "cockpit"
@@ -35,10 +37,11 @@ class CockpitApp(LookApp, inherit_bindings=False):
         first_frame: Callable[[], None] = lambda: None,
         now: Callable[[], float] = time.time,
         elapsed: Callable[[], float] = time.monotonic,
+        driver: type[Driver] | None = None,
     ) -> None:
         self._plain = "NO_COLOR" in os.environ
         self.look = load(MONO if self._plain else theme, themes, ascii_only=ascii_wanted())
-        super().__init__(ansi_color=True if self.look.plain else None)
+        super().__init__(driver_class=driver, ansi_color=True if self.look.plain else None)
         self.now = now
         self.elapsed = elapsed
         self._themes = themes

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from cockpit.core.events import Link
 from cockpit.ui.app import CockpitApp
+from cockpit.ui.terminal import own_terminal
 
 INTERRUPTED = 130
 """The exit code of a second Ctrl-C."""
@@ -39,11 +39,12 @@ async def run_screen_async(
 ) -> int:
     """The same within a running loop, so that an engine may run beside it. on_first_frame is called once the first
     frame is out: before that nothing slow should be imported."""
-    app = CockpitApp(link, theme=theme, themes=themes, read_only=read_only, first_frame=on_first_frame)
-    if sys.__stderr__ is not None and hasattr(sys.__stderr__, "reconfigure"):
-        sys.__stderr__.reconfigure(errors="replace")  # Textual draws on it, and no text may end the drawing
-    with _ended_by_signals(app):
-        code = await app.run_async(mouse=mouse)
+    with own_terminal() as driver:
+        app = CockpitApp(
+            link, theme=theme, themes=themes, read_only=read_only, first_frame=on_first_frame, driver=driver
+        )
+        with _ended_by_signals(app):
+            code = await app.run_async(mouse=mouse)
     return app.return_code or 0 if code is None else code
 
 

@@ -31,7 +31,13 @@ def test_one_step_flips_the_state_dumps_and_asks_for_the_wake(lane: Lane) -> Non
     assert lane.channel.epoch is None
     assert [type(record) for record in done.records] == [Lifecycle, DumpOf, WakeRequest]
     dump = lane.last(DumpOf)
-    assert (dump.stamp, dump.messages, dump.cap, dump.slot, dump.tag) == (began.id, 2, 7, RESIDENTS, "tuned-out-backlog")
+    assert (dump.stamp, dump.messages, dump.cap, dump.slot, dump.tag) == (
+        began.id,
+        2,
+        7,
+        RESIDENTS,
+        "tuned-out-backlog",
+    )
     assert (dump.kind, dump.owner) == ("tune-out-cancel", "residents")
 
 

@@ -53,7 +53,11 @@ def test_the_notice_counts_those_that_asked() -> None:
     lane.due("window", after=2)
     notice = lane.last(Notice)
     assert notice.message.text == "[Tune-out wake: noisy — 2 addressed messages]"
-    assert (notice.message.slot, notice.message.author, notice.message.kind) == ("subconscious/scout", "system", "system")
+    assert (notice.message.slot, notice.message.author, notice.message.kind) == (
+        "subconscious/scout",
+        "system",
+        "system",
+    )
     assert (notice.kind, notice.owner) == ("tune-out-wake", "Subconscious")
     assert [(report.kind, report.text) for report in lane.of(Report)] == [("wake", notice.message.text)]
 

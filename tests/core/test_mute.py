@@ -211,7 +211,9 @@ def test_release_without_the_backlog_tells_nothing_of_its_own() -> None:
     assert lane.channel.withheld_by_server == 0
 
 
-@pytest.mark.parametrize(("override", "actor"), [(None, OPERATOR), ("", OPERATOR), (None, RESIDENT), ("mine", RESIDENT)])
+@pytest.mark.parametrize(
+    ("override", "actor"), [(None, OPERATOR), ("", OPERATOR), (None, RESIDENT), ("mine", RESIDENT)]
+)
 def test_an_integrity_server_is_not_muted_without_the_operators_override(override: str | None, actor: object) -> None:
     """M-8, K-115: the resident can never override."""
     lane = Lane.mcp("audit", Policy(("scout",), integrity=frozenset({"audit"})))

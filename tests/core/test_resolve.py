@@ -77,7 +77,9 @@ def test_an_unknown_target_is_refused_with_the_nearest(text: str, code: VerbCode
     assert hint in error.hint
 
 
-@pytest.mark.parametrize(("text", "verb"), [("mcp:git", "tune-out"), ("user:hedgehog", "cancel"), ("feed:general", "kill")])
+@pytest.mark.parametrize(
+    ("text", "verb"), [("mcp:git", "tune-out"), ("user:hedgehog", "cancel"), ("feed:general", "kill")]
+)
 def test_a_kind_that_the_verb_does_not_take_is_refused(text: str, verb: str) -> None:
     """K-113, T-2."""
     assert refused(text, verb).code == "wrong_kind"
@@ -119,5 +121,8 @@ def test_completion_offers_and_does_not_decide() -> None:
     assert complete(":tu", KNOWN) == [":tune-out "]
     assert complete("go=mute target=mcp:g", KNOWN) == ["go=mute target=mcp:git", "go=mute target=mcp:github"]
     assert complete("mute mcp:d", KNOWN) == ["mute mcp:db"]
-    assert complete("unmute mcp:db deliver=", KNOWN) == ["unmute mcp:db deliver=notice", "unmute mcp:db deliver=backlog"]
+    assert complete("unmute mcp:db deliver=", KNOWN) == [
+        "unmute mcp:db deliver=notice",
+        "unmute mcp:db deliver=backlog",
+    ]
     assert complete("frob ", KNOWN) == []

@@ -21,7 +21,9 @@ FULL = Channel(
     registered=True,
     label_given="Noisy",
     span=Span("span-3", 1.5, ("resident", "operator"), soft=True, told=True),
-    epoch=Epoch("epoch-9", 30.0, 0, 1, 99.5, 1.0, 9, wakes=2, held=3, need=1, undigested=2, asked=1, window=7.25, retry=1),
+    epoch=Epoch(
+        "epoch-9", 30.0, 0, 1, 99.5, 1.0, 9, wakes=2, held=3, need=1, undigested=2, asked=1, window=7.25, retry=1
+    ),
     wait=1,
     wait_need=1,
     withheld=2,

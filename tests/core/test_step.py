@@ -33,7 +33,7 @@ def test_a_refusal_leaves_everything() -> None:
     with pytest.raises(VerbError):
         lane.step(Cancel(OPERATOR, "operator request"))
     assert lane.channel == before
-    assert lane.records == lane.effects == []
+    assert (lane.records, lane.effects) == ([], [])
 
 
 @pytest.mark.parametrize(("wanted", "word"), [(False, "closed"), (True, "opened")])

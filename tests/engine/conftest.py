@@ -29,7 +29,7 @@ def start(tmp_path: Path, model: CuedModel) -> Start:
     def started(
         text: str = recipe(),
         *,
-        channels: Mapping[str, Sequence[str]] = {"disc": ("noisy", "quiet")},  # noqa: B006  (never changed)
+        channels: Mapping[str, Sequence[str]] = {"disc": ("noisy", "quiet")},
         down: Sequence[str] = (),
         clock: FakeClock | None = None,
     ) -> AbstractAsyncContextManager[Rig]:

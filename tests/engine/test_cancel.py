@@ -43,8 +43,10 @@ async def test_the_resident_cancels_and_gets_what_it_missed(start: Start, model:
         await cockpit.servers["disc"].say("noisy", "you missed this")
         assert "is cancelled" in await use(cockpit, model, "cancel_tune_out", channel="noisy")
         assert notices(cockpit, "tune-out-cancel") == [
-            "[Tune-out: noisy cancelled — agent request, 0 wakes]\n\n"
-            '<tuned-out-backlog channel="noisy" messages=1>\nkim: you missed this\n</tuned-out-backlog>'
+            (
+                "[Tune-out: noisy cancelled — agent request, 0 wakes]\n\n"
+                '<tuned-out-backlog channel="noisy" messages=1>\nkim: you missed this\n</tuned-out-backlog>'
+            )
         ]
         assert turns(cockpit, "scout") == ["prompt", "prompt", "cancel"]
         assert shown(cockpit.requests("scout")[-1]).count("<tuned-out-backlog") == 1
@@ -98,8 +100,10 @@ async def test_cap_0_dumps_nothing_and_counts_everything(start: Start, model: Cu
         (dump,) = notices(cockpit, "tune-out-cancel")
         assert "messages=2 truncated=2 (oldest; fetch_history covers the rest)>\n</tuned-out-backlog>" in dump
         assert notices(cockpit, "tune-out-cancel-report") == [
-            "[Tune-out cancelled: noisy — operator request. 2 of 2 diverted messages, the oldest, "
-            "weren't delivered raw to the resident.]"
+            (
+                "[Tune-out cancelled: noisy — operator request. 2 of 2 diverted messages, the oldest, "
+                "weren't delivered raw to the resident.]"
+            )
         ]
 
 
@@ -189,7 +193,9 @@ async def test_the_channel_returns_to_what_it_was(start: Start, model: CuedModel
         wishes = list(cockpit.servers["disc"].opened)
         await tuned_out(cockpit, "one")
         await cockpit.run(f"go=cancel target={NOISY}")
-        assert cockpit.session.engine.rows.row(cockpit.channel(NOISY).target).label == ("closed" if closed else "online")
+        assert cockpit.session.engine.rows.row(cockpit.channel(NOISY).target).label == (
+            "closed" if closed else "online"
+        )
         assert cockpit.servers["disc"].opened == wishes
 
 
@@ -339,7 +345,7 @@ async def test_what_a_tool_call_cannot_mean_is_refused_by_name(
 ) -> None:
     """T-1, T-2, K-48."""
     async with start() as cockpit:
-        answer = await use(cockpit, model, "tune_out", **values)
+        answer = await use(cockpit, model, "tune_out", **values)  # type: ignore[arg-type]  # none of them is `by`
         assert answer.startswith("refused: ")
         assert said in answer
         assert cockpit.channel(NOISY).epoch is None

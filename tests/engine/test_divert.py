@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 
 from cockpit.connect.ports import Called
 from cockpit.core.message import RESIDENTS, Text, subconscious_slot
@@ -117,7 +118,7 @@ async def test_the_prompt_is_the_same_bytes_before_and_after(start: Start, model
         await cockpit.run(f"go=cancel target={NOISY}")
         requests = cockpit.requests("scout")
         assert len(requests) == 3
-        for before, after in zip(requests, requests[1:], strict=False):
+        for before, after in itertools.pairwise(requests):
             assert flat(after.messages)[: len(flat(before.messages))] == flat(before.messages)
             assert (after.system, after.tools) == (before.system, before.tools)
         assert "<tuned-out-backlog" in shown(requests[2])
@@ -281,9 +282,7 @@ async def test_wait_is_read_when_the_primarys_request_has_ended(start: Start, mo
         assert cockpit.channel(NOISY).wait == 1
 
 
-async def test_the_subconscious_reads_what_is_tuned_out_and_never_what_is_muted(
-    start: Start, model: CuedModel
-) -> None:
+async def test_the_subconscious_reads_what_is_tuned_out_and_never_what_is_muted(start: Start, model: CuedModel) -> None:
     """S-2, M-12: both stamps keep it from every agent's view."""
     async with start() as cockpit:
         disc = cockpit.servers["disc"]

@@ -47,8 +47,10 @@ async def test_the_dump_fits_the_smallest_reader(start: Start, model: CuedModel,
             assert told.count("</tuned-out-backlog>") == 1
             assert "[truncated —" not in told
         assert notices(cockpit, "tune-out-cancel-report") == [
-            f"[Tune-out cancelled: {ID} — agent request. 3 of 6 diverted messages, the oldest, "
-            "weren't delivered raw to the resident.]"
+            (
+                f"[Tune-out cancelled: {ID} — agent request. 3 of 6 diverted messages, the oldest, "
+                "weren't delivered raw to the resident.]"
+            )
         ]
 
 

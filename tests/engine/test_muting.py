@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import pytest
-
 from cockpit.connect.ports import Called
 from cockpit.core.message import RESIDENTS, Json, Text
 from cockpit.core.request import Tool

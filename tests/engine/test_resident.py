@@ -1,4 +1,4 @@
-"""The resident through a whole engine: its turns, its words, its tools, what is meant for it (semantics.md section 6)."""
+"""The resident through a whole engine: its turns, words and tools, what is meant for it (semantics.md section 6)."""
 
 from __future__ import annotations
 

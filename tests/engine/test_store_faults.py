@@ -13,7 +13,7 @@ from cockpit.core.message import RESIDENTS, Text
 from cockpit.core.records import Batch, Record
 from cockpit.errors import StoreError
 from cockpit.testing.rig import Rig
-from cockpit.testing.scripted_model import Answer, Gate
+from cockpit.testing.scripted_model import Answer, Call, Gate
 from cockpit.testing.stage import DISC, GIT, NOISY, CuedModel, Start, recipe, shown, turns, use
 
 
@@ -40,6 +40,7 @@ async def test_what_was_not_written_was_not_accepted(
             breaks(cockpit, patch)
             with pytest.raises(StoreError):
                 await disc.say("noisy", "lost?", message_id="m1")
+            await cockpit.settle()
             assert [event.message for event in cockpit.of(Failed)] == ["the disk is full"]
             assert cockpit.session.engine.directory.get(NOISY) is None or cockpit.channel(NOISY).wait == 0
         again = await disc.say("noisy", "lost?", message_id="m1")
@@ -91,7 +92,7 @@ async def test_a_stop_in_a_broken_store_ends_nobody(
             return Called((Text("never"),))
 
         cockpit.servers["git"].answer = answer
-        model.calls("scout", "git__status")
+        model.cue("scout", Answer(calls=(Call("git__status"),)))
         await cockpit.link.ask("Look.")
         await gate.reached()
         with monkeypatch.context() as patch:

@@ -102,7 +102,9 @@ async def test_it_has_its_tools_and_no_others(start: Start, model: CuedModel) ->
         assert listed(cockpit.requests("Subconscious")[-1]) == [*TOOLS[:3], "speak_in_channel", *TOOLS[3:]]
 
 
-@pytest.mark.parametrize("tool", ["tune_out", "channel_publish", "fetch_history", "git__status", "speak_in_channel", "x"])
+@pytest.mark.parametrize(
+    "tool", ["tune_out", "channel_publish", "fetch_history", "git__status", "speak_in_channel", "x"]
+)
 async def test_any_other_tool_is_refused_at_dispatch(start: Start, model: CuedModel, tool: str) -> None:
     """S-4, K-99."""
     async with start(recipe(GIT, DISC)) as cockpit:
@@ -231,8 +233,9 @@ async def test_a_report_streams_while_it_is_written(start: Start, model: CuedMod
         assert "".join(piece.text for piece in pieces).strip().startswith(words)
         assert len(pieces) > 3
         assert all(piece.report and piece.channel == NOISY for piece in pieces)
-        first, whole = cockpit.events.index(pieces[-2]), cockpit.events.index(
-            next(event for event in cockpit.of(Reported) if event.kind == "summary")
+        first, whole = (
+            cockpit.events.index(pieces[-2]),
+            cockpit.events.index(next(event for event in cockpit.of(Reported) if event.kind == "summary")),
         )
         assert first < whole
 

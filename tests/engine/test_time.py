@@ -34,7 +34,9 @@ async def test_a_deadline_ends_the_tune_out(start: Start, model: CuedModel) -> N
         await cockpit.advance(599)
         assert cockpit.channel(NOISY).epoch is not None
         await cockpit.advance(1)
-        assert notices(cockpit, "tune-out-cancel")[0].startswith("[Tune-out: noisy cancelled — duration elapsed, 0 wakes]")
+        assert notices(cockpit, "tune-out-cancel")[0].startswith(
+            "[Tune-out: noisy cancelled — duration elapsed, 0 wakes]"
+        )
         assert turns(cockpit, "scout") == ["cancel"]
         row = (await audit(cockpit))[-1]
         assert (row["actor"], row["origin"], row["verb"], row["before"], row["after"], row["reason"], row["ok"]) == (

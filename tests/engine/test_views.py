@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Sequence
 
 import pytest
@@ -52,7 +53,7 @@ async def test_between_jumps_a_request_is_the_one_before_and_appends(start: Star
         requests = await talk(cockpit, 60)
         found = jumps(requests)
         assert 1 <= len(found) <= 8
-        assert all(later - earlier > 3 for earlier, later in zip(found, found[1:], strict=False))
+        assert all(later - earlier > 3 for earlier, later in itertools.pairwise(found))
         for place in found:
             assert size(requests[place]) < 0.75 * size(requests[place - 1])
         assert all(request.tokens <= 6000 for request in requests)

@@ -284,7 +284,12 @@ async def test_a_failing_acknowledgement_is_recorded_and_changes_nothing_else(st
         await mention(cockpit)
         assert turns(cockpit) == ["wake"]
         row = (await audit(cockpit))[-1]
-        assert (row["verb"], row["target"], row["ok"], row["reason"]) == ("acknowledge", NOISY, False, "no such message")
+        assert (row["verb"], row["target"], row["ok"], row["reason"]) == (
+            "acknowledge",
+            NOISY,
+            False,
+            "no such message",
+        )
 
 
 async def test_a_failed_turn_leaves_its_messages_undigested(start: Start, model: CuedModel) -> None:

@@ -206,7 +206,13 @@ async def test_counts_too_wide_for_their_column_are_shortened() -> None:
 
 async def test_hostile_names_keep_the_columns_straight() -> None:
     """K-130, F-4, F-49"""
-    names = ("mcp:[/", "mcp:日本語のサーバー名がとても長い場合", "mcp:👨‍👩‍👧✔️🇩🇪", "mcp:a\x1b[2J\u202eb\x00", "mcp:e\u0301\u0301")
+    names = (
+        "mcp:[/",
+        "mcp:日本語のサーバー名がとても長い場合",
+        "mcp:👨‍👩‍👧✔️🇩🇪",
+        "mcp:a\x1b[2J\u202eb\x00",
+        "mcp:e\u0301\u0301",
+    )
     async with driven(FakeLink(view([row(name) for name in names]))) as screen:
         lines = [line for line in screen.text.split("\n") if "online" in line]
         assert len(lines) == len(names)

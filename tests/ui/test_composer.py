@@ -26,7 +26,9 @@ async def test_plain_text_is_ignition() -> None:
         assert "you> hello there" in screen.text
 
 
-@pytest.mark.parametrize("typed", [":mute mcp:git", "go=mute target=mcp:git", "GO=mute target=mcp:git", " :mute mcp:git"])
+@pytest.mark.parametrize(
+    "typed", [":mute mcp:git", "go=mute target=mcp:git", "GO=mute target=mcp:git", " :mute mcp:git"]
+)
 async def test_a_colon_or_go_makes_it_a_verb(typed: str) -> None:
     async with driven() as screen:
         await screen.press("i")

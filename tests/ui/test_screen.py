@@ -116,9 +116,7 @@ async def test_it_says_starting_until_the_snapshot_answers() -> None:
 async def test_the_link_is_asked_after_the_first_frame() -> None:
     """architecture.md: nothing slow before the first frame"""
     link, order = FakeLink(), []
-    app = CockpitApp(
-        link, theme="dark", themes=THEMES, first_frame=lambda: order.append(("frame", link.subscriptions))
-    )
+    app = CockpitApp(link, theme="dark", themes=THEMES, first_frame=lambda: order.append(("frame", link.subscriptions)))
     async with app.run_test() as pilot:
         while not link.subscriptions:
             await pilot.pause()

@@ -141,7 +141,9 @@ async def test_context_shows_what_would_be_sent_with_its_markers() -> None:
         "system": [{"type": "text", "text": "You are scout.", "cache_control": {"type": "ephemeral"}}],
         "messages": [{"role": "user", "content": "hello [/"}],
     }
-    async with driven(FakeLink(answers={"context": (ContextShown(START, "scout", 1_200, 190_000, request),)})) as screen:
+    async with driven(
+        FakeLink(answers={"context": (ContextShown(START, "scout", 1_200, 190_000, request),)})
+    ) as screen:
         await screen.press("x")
         assert "context scout · 1.2k of 190.0k tokens" in screen.text
         for words in ("You are scout.", "── cache marker ──", "user  hello [/"):

@@ -51,8 +51,9 @@ def looks_as_accepted(snap_compare: Compare) -> Callable[..., bool]:
 class TestSizes:
     """cockpit.md, Screen: 80×24 must hold it all, 40×12 the table and the prompt, below that one sentence."""
 
-    @pytest.mark.parametrize("size", [(120, 40), (80, 24), (40, 12), (38, 10), (200, 50)],
-                             ids=lambda size: "x".join(map(str, size)))
+    @pytest.mark.parametrize(
+        "size", [(120, 40), (80, 24), (40, 12), (38, 10), (200, 50)], ids=lambda size: "x".join(map(str, size))
+    )
     def test_at(self, looks_as_accepted: Compare, size: tuple[int, int]) -> None:
         assert looks_as_accepted(size=size)
 
@@ -89,9 +90,7 @@ class TestDialogs:
         fields = ("at", "actor", "origin", "verb", "target", "before", "after", "reason", "ok")
         done = ("2026-11-30T08:59:00.000Z", "operator", "screen", "mute", "mcp:git", "online", "muted", "noise", True)
         refused = ("2026-11-30T08:59:30.000Z", "scout", "tool", "mute", "mcp:db", "online", "online", "", False)
-        rows: tuple[dict[str, Json], ...] = tuple(
-            dict(zip(fields, values, strict=True)) for values in (done, refused)
-        )
+        rows: tuple[dict[str, Json], ...] = tuple(dict(zip(fields, values, strict=True)) for values in (done, refused))
         assert looks_as_accepted("a", link=FakeLink(demo_view(), {"audit": (Audited(START, rows),)}))
 
     def test_pasted_lines_ask(self, looks_as_accepted: Compare) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import signal
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pexpect
@@ -18,15 +20,44 @@ ROOT = Path(__file__).parents[2]
 RESTORED = (b"\x1b[?1049l", b"\x1b[?1000l", b"\x1b[?1003l", b"\x1b[?25h", b"\x1b[?2004l")
 
 
-class Terminal:
-    """A pseudo-terminal with the demo of the fake link in it."""
+QUIET = """
+import asyncio, logging, os, sys
+from pathlib import Path
+from cockpit.testing.fake_link import FakeLink, demo_rows, view
+from cockpit.ui import run_screen_async
 
-    def __init__(self, *, size: tuple[int, int] = (120, 40), **environ: str) -> None:
+async def shout():
+    for number in range(20):
+        await asyncio.sleep(0.05)
+        os.write(2, b"SHOUT raw\\n")
+        os.write(1, b"SHOUT out\\n")
+        logging.getLogger("x").warning("SHOUT logged")
+        print("SHOUT printed", flush=True)
+
+async def main():
+    logging.basicConfig(stream=sys.__stderr__)
+    task = asyncio.create_task(shout()) if LOUD else None
+    rows = [row for row in demo_rows() if row.epoch is None]
+    link = FakeLink(view(rows))
+    code = await run_screen_async(link, theme="dark", themes=Path("themes"), mouse=True, read_only=False)
+    if task is not None:
+        await task
+    return code
+
+sys.exit(asyncio.run(main()))
+"""
+
+
+class Terminal:
+    """A pseudo-terminal with the demo of the fake link in it, or a Python script."""
+
+    def __init__(self, *, size: tuple[int, int] = (120, 40), script: str = "", **environ: str) -> None:
+        ran = ["-c", script] if script else ["-m", "cockpit.testing.fake_link"]
         surroundings = {
             **os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", "TZ": "UTC", "LC_ALL": "C.UTF-8", **environ,
         }  # fmt: skip
         self.child = pexpect.spawn(
-            sys.executable, ["-m", "cockpit.testing.fake_link"], cwd=str(ROOT), env=surroundings,
+            sys.executable, ran, cwd=str(ROOT), env=surroundings,
             dimensions=(size[1], size[0]), timeout=30,
         )  # fmt: skip
         self.screen = pyte.Screen(*size)
@@ -75,7 +106,8 @@ class Terminal:
 def terminal() -> Iterator[Terminal]:
     opened = Terminal()
     yield opened
-    opened.child.close(force=True)
+    with suppress(OSError, pexpect.ExceptionPexpect):
+        opened.child.close(force=True)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
@@ -110,8 +142,12 @@ def test_q_ends_with_0_and_says_nothing_on_the_shell(terminal: Terminal) -> None
 def test_a_closed_window_leaves_no_process(terminal: Terminal) -> None:
     """F-10"""
     terminal.until("mcp:git")
-    terminal.child.close(force=False)
-    assert not terminal.child.isalive()
+    os.close(terminal.child.child_fd)
+    gone = os.pidfd_open(terminal.child.pid)
+    try:
+        assert select.select([gone], [], [], 10.0)[0]
+    finally:
+        os.close(gone)
 
 
 def test_ctrl_z_suspends_and_comes_back(terminal: Terminal) -> None:
@@ -153,6 +189,37 @@ def test_a_changed_count_writes_few_bytes(terminal: Terminal) -> None:
     quiet = [len(got) for got in (terminal.read(0.2) for _ in range(15)) if got]
     assert quiet
     assert min(quiet) <= 400
+
+
+def test_nothing_else_is_written_over_the_screen() -> None:
+    """F-11: raw writes, logging and prints are kept, and come out when the terminal is the shell's again."""
+    terminal = Terminal(script=QUIET.replace("LOUD", "True"))
+    try:
+        terminal.until("mcp:git")
+        terminal.read(2.0)
+        assert b"SHOUT" not in terminal.bytes
+        terminal.child.send("q")
+        assert terminal.ended() == 0
+        after = terminal.bytes[terminal.bytes.rindex(b"\x1b[?1049l") :]
+        assert b"SHOUT raw" in after
+        assert b"SHOUT out" in after
+        assert b"SHOUT logged" in after
+    finally:
+        terminal.child.close(force=True)
+
+
+def test_an_idle_screen_writes_nothing() -> None:
+    """F-43, architecture.md, Performance"""
+    terminal = Terminal(script=QUIET.replace("LOUD", "False"))
+    try:
+        terminal.until("mcp:git")
+        terminal.read(2.0)
+        assert terminal.read(4.0) == b""
+        terminal.child.send("i")
+        terminal.read(1.0)
+        assert terminal.read(3.0) == b""
+    finally:
+        terminal.child.close(force=True)
 
 
 def test_no_color_in_the_bytes() -> None:

@@ -18,9 +18,7 @@ from cockpit.ui.text import block, cells, clip, clip_middle, fit, line, typed, w
 UI = Path(door.__file__).parent
 HOSTILE = "x\x1b]52;c;cHduZWQ=\x07\x1b[2J\u202ereversed\u2066\x00\x9b31m\x7f"
 ANY = st.text(alphabet=st.characters(exclude_categories=[]), max_size=40)
-EMOJI = st.text(
-    alphabet=st.sampled_from("👨👩👧🏽✔️‍🇩🇪1⃣️éñ日本각क्षि\u0301\u0300\u0302‏​"), max_size=24
-)
+EMOJI = st.text(alphabet=st.sampled_from("👨👩👧🏽✔️‍🇩🇪1⃣️éñ日本각क्षि\u0301\u0300\u0302‏\u200b"), max_size=24)
 
 
 @pytest.mark.parametrize("through", [line, block, typed])

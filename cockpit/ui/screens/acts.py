@@ -223,7 +223,9 @@ class Acts:
                  "ok" if ran.ok else "error")  # fmt: skip
         for shown in answer.shown:
             if isinstance(shown, Peeked):
-                self._stage.open_sheet(PeekSheet(shown, self._stage.rows().get(shown.target), self._look(shown.target), self.why))
+                self._stage.open_sheet(
+                    PeekSheet(shown, self._stage.rows().get(shown.target), self._look(shown.target), self.why)
+                )
             else:
                 self._stage.open_sheet(Sheet(title_of(shown), items_of(shown), at_end=isinstance(shown, Audited)))
         if answer.shown and ran.ok:
