@@ -191,7 +191,7 @@ class AgentContext:
     async def find(self, reference: str) -> Message | None:
         """A message by its id, where this view holds it (V-2), whatever the anchor."""
         found = await self._history.message(reference)
-        return found if found is not None and self.view.holds(found) else None
+        return found
 
     def _round(self, prelude: Prelude, began: int | None, *, peek: bool) -> tuple[Compiled, Anchor]:
         """The one way from the window to a request; with it the anchor that the strategy wants."""
@@ -239,7 +239,7 @@ class AgentContext:
 
     def _unsent(self, sequence: int) -> bool:
         """Whether no request has held a notice: it came after the newest turn that made one had begun (N-8)."""
-        return True
+        return sequence > self._begun
 
     def _answered(self, message: Message) -> None:
         if message.kind == "agent" and message.author == self.name and message.seen:

@@ -43,7 +43,7 @@ def decode(value: Json, wanted: type[T]) -> T:
     """
     found = _decoded(value)
     if not isinstance(found, wanted):
-        raise ValueError(f"{_shown(value)} is no {wanted.__name__}")  # noqa: TRY004  # it is data that is wrong
+        raise ValueError(f"{_shown(value)} is no {wanted.__name__}")  # it is data that is wrong
     return found
 
 
@@ -51,7 +51,7 @@ def decode_event(value: Json) -> Event:
     """One event. Raises ValueError where it is none."""
     found = _decoded(value)
     if not isinstance(found, get_args(Event)):
-        raise ValueError(f"{_shown(value)} is no event")  # noqa: TRY004
+        raise ValueError(f"{_shown(value)} is no event")
     event: Event = found
     return event
 
@@ -68,7 +68,7 @@ def loads(raw: bytes | bytearray) -> dict[str, Json]:
     except (ValueError, RecursionError) as error:
         raise ValueError(f"a line is one JSON object, and this is no JSON ({type(error).__name__})") from error
     if not isinstance(value, dict):
-        raise ValueError("a line is one JSON object, and this is another JSON value")  # noqa: TRY004
+        raise ValueError("a line is one JSON object, and this is another JSON value")
     return value
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, assert_never, get_args
 
 from cockpit.control.codec import dumps, encode, loads
 from cockpit.core.events import Event
@@ -29,8 +29,8 @@ Id = int | str
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a cockpit says of itself. store: its real path. bridge_as_operator: the recipe's word (M-7's policy).
-    names: those that a bridge's client may not bear, beside the operator's (agents, participants)."""
+    """What a cockpit says of itself. store: its real path. bridge_as_operator: the recipe's word.
+    names: those that a bridge's client may not bear: the agents', and the operator's handle."""
 
     recipe: str
     store: str
@@ -141,6 +141,8 @@ def write_request(request: Request) -> bytes:
             said = {"id": found, "do": "leave", "of": of}
         case Send(found, handle, token, text, to):
             said = {"id": found, "do": "send", "as": handle, "token": token, "to": to, "text": text}
+        case _:
+            assert_never(request)
     raw = dumps(said)
     if len(raw) > LIMIT:
         raise ValueError(f"this is {len(raw)} bytes long, and a line holds {LIMIT}")

@@ -138,7 +138,7 @@ class Engine:
         self.minds.check_prompt(name, words)
 
         def write(draft: Draft) -> None:
-            draft.write(Message(RESIDENTS, "prompt", "operator", (Text(words),), draft.wall))
+            draft.write(Message(RESIDENTS, "prompt", "operator", (Text(words),), draft.wall, woke=(name,)))
             draft.write(WakeRequest(name, "prompt", draft.wall))
 
         await self.ledger.do(write)
@@ -215,7 +215,7 @@ class Engine:
                 if said is not None:
                     self.hub.emit(said)
                 elif record.kind == "prompt":
-                    self.hub.emit(Prompted(now, self.policy.primary, record.text))
+                    self.hub.emit(Prompted(now, next(iter(record.woke), self.policy.primary), record.text))
             case Notice(message, kind, owner):
                 self.minds.observe(message)
                 self.hub.emit(Noticed(message.at, owner, kind, message.target or "", message.text))

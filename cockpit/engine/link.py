@@ -84,7 +84,7 @@ class EngineLink:
 def _entries(message: Message, residents: tuple[str, ...]) -> list[Spoke | Prompted | ToolCalled | Noticed]:
     """What one stored message is in the resident's pane."""
     if message.kind == "prompt":
-        return [Prompted(message.at, residents[0], message.text)]
+        return [Prompted(message.at, next(iter(message.woke), residents[0]), message.text)]
     if message.kind == "agent" and message.author in residents and message.text.strip():
         return [Spoke(message.at, message.author, message.text)]
     return []

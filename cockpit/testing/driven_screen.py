@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -60,7 +59,7 @@ class Driven:
         """Let what is under way be done, and paint."""
         await self.pilot.pause()
         while self.link.pending:
-            await asyncio.sleep(0)
+            await self.pilot.pause()
         if self.app.is_running:
             self.app.main.paint_now()
         await self.pilot.pause()

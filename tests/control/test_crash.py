@@ -94,7 +94,7 @@ async def until_killed(kind: str, depth: int, cockpit: Program, wire: Wire) -> N
         await asyncio.wait(more[-1:])
         return
     if kind == "report":
-        await cockpit.line(after=before, event="report", kind="wake")
+        await cockpit.line(after=before, event="report")  # the sixth wake of an epoch ends it (T-10)
         await cockpit.count(before + 2 + depth % 7)
         return
     before = len(cockpit.lines)

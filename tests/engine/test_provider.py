@@ -12,7 +12,7 @@ from typing import Literal
 import pytest
 
 from cockpit.connect.ports import Called
-from cockpit.core.events import ToolCalled
+from cockpit.core.events import ToolCalled, Writing
 from cockpit.core.message import RESIDENTS, Json, Text, Thinking, subconscious_slot
 from cockpit.errors import RecipeError
 from cockpit.model.factory import make_model
@@ -65,6 +65,21 @@ async def next_works(cockpit: Rig, server: AnthropicServer) -> None:
     assert spoken(cockpit)[-1] == "Done."
     assert refused(server) == []
     assert unended(cockpit) == []
+
+
+async def asked_until_first_token(cockpit: Rig, text: str) -> None:
+    """Ask, and wait until something is being written on the screen."""
+    events = cockpit.session.engine.events()
+    await cockpit.link.ask(text)
+    async for event in events:
+        if isinstance(event, Writing):
+            break
+    events.close()
+
+
+def kept(folder: Path) -> bytes:
+    """All that a cockpit left in its folder."""
+    return b"".join(path.read_bytes() for path in folder.iterdir() if path.is_file())
 
 
 def results(server: AnthropicServer) -> list[tuple[str, bool]]:
@@ -159,8 +174,7 @@ class TestStopping:
         """The request is cancelled, and what was said so far is kept and marked."""
         gate = Gate()
         async with on(tmp_path, Answer("One two three.", gate=gate)) as (cockpit, server):
-            await cockpit.link.ask("Count.")
-            await gate.reached()
+            await asked_until_first_token(cockpit, "Count.")
             assert (await cockpit.run("go=stop")).ran.message == "scout stopped"
             await server.requests[0].left.wait()
             assert states(cockpit) == ["started", "stopped"]
@@ -290,7 +304,7 @@ class TestErrors:
                 "scout: the provider answered 400 (invalid_request_error): no such thing for [secret]"
             ]
             await next_works(cockpit, server)
-        assert KEY.encode() not in b"".join(path.read_bytes() for path in tmp_path.iterdir() if path.is_file())
+        assert KEY.encode() not in kept(tmp_path)
 
     @pytest.mark.parametrize("step", [Answer(stop="refusal"), Fail(400, "no")])
     async def test_a_subconscious_that_fails_is_told_in_its_pane(self, tmp_path: Path, step: Step) -> None:
@@ -306,12 +320,13 @@ class TestErrors:
                 "the provider answered 400 (invalid_request_error): no",
             }
             epoch = cockpit.channel(NOISY).epoch
-            assert epoch is not None and (epoch.undigested, epoch.retry) == (1, 1)
+            assert epoch is not None
+            assert (epoch.undigested, epoch.retry) == (1, 1)
             await next_works(cockpit, server)
 
     async def test_a_missing_key_is_one_line_before_anything_starts(self, tmp_path: Path) -> None:
         """R-5."""
-        with pytest.raises(RecipeError, match="^the provider 'anthropic' needs a key: set the variable LOCAL_KEY$"):
+        with pytest.raises(RecipeError, match=r"^the provider 'anthropic' needs a key: set the variable LOCAL_KEY$"):
             async with rig(tmp_path, BOTH, make_model=make_model):
                 pass
         assert not (tmp_path / "rig.db").exists()
