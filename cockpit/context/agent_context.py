@@ -191,7 +191,7 @@ class AgentContext:
     async def find(self, reference: str) -> Message | None:
         """A message by its id, where this view holds it (V-2), whatever the anchor."""
         found = await self._history.message(reference)
-        return found
+        return found if found is not None and self.view.holds(found) else None
 
     def _round(self, prelude: Prelude, began: int | None, *, peek: bool) -> tuple[Compiled, Anchor]:
         """The one way from the window to a request; with it the anchor that the strategy wants."""

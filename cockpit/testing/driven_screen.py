@@ -76,6 +76,13 @@ class Driven:
         strips = self.app.screen._compositor.render_strips()
         return "\n".join(strip.render(self.app.console) for strip in strips)
 
+    @property
+    def colours(self) -> set[str]:
+        """The foreground colours of the screen on top, as `#rrggbb`; empty where the terminal's own are used."""
+        strips = self.app.screen._compositor.render_strips()  # noqa: SLF001  as above
+        styles = (segment.style for strip in strips for segment in strip if segment.style is not None)
+        return {style.color.triplet.hex for style in styles if style.color is not None and style.color.triplet}
+
     def row(self, target: str) -> str:
         """The channel table's line that shows a target, or the part of it that is given."""
         lines = (line.partition("│")[0].rstrip() for line in self.text.split("\n"))

@@ -57,7 +57,13 @@ class Board:
 
     def begin(self, rows: Iterable[ChannelChanged]) -> None:
         """Begin anew with a snapshot's rows; filter and groups stay the operator's."""
-        self.rows = {row.target: row for row in rows if not row.gone}
+        kept = [row for row in rows if not row.gone]
+        self.rows = {}
+        for place, row in enumerate(kept):
+            if row.target in self.rows:
+                continue
+            kin = [other for other in kept[place:] if row.server and other.server == row.server]
+            self.rows |= {each.target: each for each in kin or (row,)}
         self.marked &= self.rows.keys()
         self._loud = {target for target, row in self.rows.items() if not _quiet(row)}
 

@@ -43,6 +43,12 @@ class Key:
     scope: Scope
     foot: str = ""
 
+    @property
+    def first(self) -> bool:
+        """Whether it is heeded before the focused widget sees it: what moves the focus to a line, so that letters
+        typed right behind it are text and no keys."""
+        return self.action.startswith("compose(") or self.action == "search"
+
 
 def _of_verb(key: str, verbs: tuple[Verb, ...]) -> Key:
     does = "; or ".join(verb.does for verb in verbs)
@@ -81,6 +87,7 @@ KEYS: tuple[Key, ...] = (
     Key("go.hold", "P", "P", "hold the streams, and let them go", "hold", "anywhere"),
     Key("go.copy", "y", "y", "copy, and say where to", "copy", "anywhere"),
     Key("go.theme", "T", "T", "the next theme", "theme", "anywhere"),
+    Key("go.save", "Y", "Y", "write it to a file, and say where", "save", "anywhere"),
     Key("go.log", "l", "l", "what went wrong and what was answered", "log", "anywhere"),
     Key("go.reconnect", "r", "r", "read the events again after they broke off", "reconnect", "anywhere"),
     Key("go.back", "escape", "Esc", "back one step; twice: interrupt the running turn", "back", "anywhere"),
@@ -120,7 +127,9 @@ def of_scope(*scopes: Scope) -> tuple[Key, ...]:
 
 def bindings(*scopes: Scope) -> list[BindingType]:
     """The same as Textual wants them, each under the id by which it can be remapped."""
-    return [Binding(key.keys, key.action, key.does, show=False, id=key.id) for key in of_scope(*scopes)]
+    return [
+        Binding(key.keys, key.action, key.does, show=False, id=key.id, priority=key.first) for key in of_scope(*scopes)
+    ]
 
 
 def clashes(keys: Iterable[Key] = KEYS) -> list[str]:

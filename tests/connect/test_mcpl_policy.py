@@ -141,6 +141,13 @@ class Test8Revocation:
         await served.server.regrant(["channels.*"])
         assert "channels.incoming" in served.server.grant
 
+    async def test_16_8_a_change_that_is_refused_leaves_nothing(self, serve: Serve) -> None:
+        served = await serve()
+        how: Json = {"result": {"accepted": False, "fallback": "mcp-only"}}
+        await served.remote.do("answer", method="featureSets/update", how=how)
+        await served.server.regrant(["channels.*"])
+        assert served.server.grant == frozenset()
+
 
 class Test9Refusal:
     """A refusal leaves no grant; "mcp-only" keeps tools, "close" ends the connection."""

@@ -95,7 +95,9 @@ async def until_killed(kind: str, depth: int, cockpit: Program, wire: Wire) -> N
         return
     if kind == "report":
         await cockpit.line(after=before, event="report")  # the sixth wake of an epoch ends it (T-10)
-        await cockpit.count(before + 2 + depth % 7)
+        if depth % 3:
+            state = "started" if depth % 3 == 1 else "ended"
+            await cockpit.line(after=before, event="turn", agent="Subconscious", state=state)
         return
     before = len(cockpit.lines)
     cockpit.say(f"go=cancel target={NOISY}")

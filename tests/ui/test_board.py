@@ -27,6 +27,11 @@ def test_a_newcomer_stands_after_the_last_of_its_server() -> None:
     ]  # fmt: skip
 
 
+def test_rows_of_one_server_stand_together() -> None:
+    board = begun(row("mcp:disc"), row("mcp:git"), row("feed:a"), row("channel:disc/a"), row("feed:b"))
+    assert targets(board) == ["mcp:disc", "channel:disc/a", "mcp:git", "feed:a", "feed:b"]
+
+
 def test_a_row_that_changes_stays_where_it_is() -> None:
     """K-126"""
     board = begun(row("mcp:git"), row("mcp:web"), row("mcp:db"))

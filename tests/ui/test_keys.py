@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import pytest
 
 from cockpit.core.verbs import VERBS, parse
 from cockpit.testing.driven_screen import driven
-from cockpit.testing.fake_link import FakeLink, row, view
+from cockpit.testing.fake_link import FakeLink, report, row, view
 from cockpit.ui import lines
 from cockpit.ui.keys import KEYS, SCOPES, clashes, legend, of_scope
 from cockpit.ui.screens.confirm import Confirm
@@ -165,6 +168,12 @@ async def test_tab_goes_through_the_panes_and_the_composer() -> None:
         assert screen.app.main.composer.has_focus
 
 
+def written_in(folder: Path) -> tuple[str, int]:
+    """The text and the mode of the one file in a folder."""
+    (path,) = folder.iterdir()
+    return path.read_text("utf-8"), path.stat().st_mode & 0o777
+
+
 @pytest.mark.parametrize("key", ["i", "colon"])
 async def test_i_and_colon_go_to_the_composer(key: str) -> None:
     async with driven() as screen:
@@ -188,6 +197,29 @@ async def test_y_copies_and_says_where_to() -> None:
         await screen.press("y")
         assert screen.app.clipboard == "mcp:git"
         assert "clipboard (OSC 52)" in screen.said
+
+
+async def test_what_is_copied_is_what_came_and_a_file_is_offered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """F-30: no matter what the clipboard does with it"""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    text = "需要 \x1b[2J é \ud800"
+    async with driven(FakeLink(view(reports=(report(text),)))) as screen:
+        await screen.press("tab", "y")
+        assert screen.app.clipboard == "需要 \x1b[2J é ?"
+        await screen.press("Y")
+        assert written_in(tmp_path) == ("需要 \x1b[2J é ?", 0o600)
+        assert f"written to {tmp_path}"[:40] in screen.said
+
+
+async def test_the_terminals_cursor_follows_the_row() -> None:
+    """F-51"""
+    async with driven() as screen:
+        await screen.press("j", "j")
+        assert screen.app.cursor_position == (0, 5)
+        await screen.press("i", "x")
+        assert screen.app.cursor_position.y == 38
 
 
 async def test_help_lists_every_key_of_the_pane_and_every_verb() -> None:

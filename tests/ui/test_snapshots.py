@@ -106,7 +106,9 @@ class TestMoments:
     def test_an_error_with_its_hint(self, looks_as_accepted: Compare) -> None:
         link = FakeLink(demo_view())
         link.refusals["mute"] = (
-            "refused", "mcp:git carries integrity: it is not muted without a reason", "go=mute target=mcp:git override=…",
+            "refused",
+            "mcp:git carries integrity: it is not muted without a reason",
+            "go=mute target=mcp:git override=…",
         )  # fmt: skip
         assert looks_as_accepted("m", link=link)
 

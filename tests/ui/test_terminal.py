@@ -54,7 +54,8 @@ class Terminal:
     def __init__(self, *, size: tuple[int, int] = (120, 40), script: str = "", **environ: str) -> None:
         ran = ["-c", script] if script else ["-m", "cockpit.testing.fake_link"]
         surroundings = {
-            **os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", "TZ": "UTC", "LC_ALL": "C.UTF-8", **environ,
+            **os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", "TZ": "UTC", "LC_ALL": "C.UTF-8",
+            **environ,
         }  # fmt: skip
         self.child = pexpect.spawn(
             sys.executable, ran, cwd=str(ROOT), env=surroundings,

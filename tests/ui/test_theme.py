@@ -168,6 +168,9 @@ async def test_t_wears_the_next_theme() -> None:
             await screen.press("T")
             seen.append(screen.app.look.name)
             assert "mcp:git" in screen.text
+            for name in SHIPPED:
+                text = load(name, THEMES).colours.get("text")
+                assert text is None or (text in screen.colours) is (name == seen[-1])
         assert sorted(seen) == list(SHIPPED)
         assert screen.said == "theme: Dark"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
 
 from textual import events
@@ -9,6 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.screen import Screen
+from textual.widgets import Input
 
 from cockpit.core.target import Target
 from cockpit.ui.keys import Scope, bindings, legend, of_scope
@@ -126,6 +128,12 @@ class Going(Screen[None], inherit_bindings=False):
         self.zoomed = not self.zoomed
         self._arrange()
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """In a line, the keys that lead to a line are letters."""
+        if action in {"compose", "search"} and isinstance(self.focused, Input):
+            return False
+        return super().check_action(action, parameters)
+
     def action_compose(self, text: str) -> None:
         self.compose_line(text or self.composer.value)
 
@@ -163,17 +171,33 @@ class Going(Screen[None], inherit_bindings=False):
     def holding(self, holding: bool) -> None:
         """The streams were held, or let go."""
 
-    def action_copy(self) -> None:
-        """Copy what the focus is on: the target of the row, or the text of the entry."""
+    @property
+    def _pointed(self) -> str:
+        """What the focus is on: the target of the row, or the text of the entry as it came."""
         pane = self._focused_pane
         journal = None if pane is None else self.panes.journal(pane)
-        if journal is not None:
-            text = journal.current.raw if journal.current is not None else ""
-        else:
-            text = self.panes.channels.cursor or ""
+        if journal is None:
+            return self.panes.channels.cursor or ""
+        return journal.current.raw if journal.current is not None else ""
+
+    def action_copy(self) -> None:
+        """Copy what the focus is on, by the terminal itself: that works over SSH, where the terminal allows it."""
+        text = self._pointed.encode("utf-8", "replace").decode()
         if text:
             self.app.copy_to_clipboard(text)
-            self.say(own(f"copied {len(text)} characters to the terminal's clipboard (OSC 52)"), "ok")
+            self.say(own(f"sent {len(text)} characters to the terminal's clipboard (OSC 52); Y writes a file"), "ok")
+
+    def action_save(self) -> None:
+        """Write what the focus is on to a new file that only its owner can read."""
+        if not self._pointed:
+            return
+        try:
+            with tempfile.NamedTemporaryFile("wb", prefix="cockpit-", suffix=".txt", delete=False) as file:
+                file.write(self._pointed.encode("utf-8", "replace"))
+        except OSError as error:
+            self.say(own(f"not written: {line(str(error), 200)}"), "error")
+        else:
+            self.say(line(f"written to {file.name}"), "ok")
 
     def action_suspend(self) -> None:
         self.app.action_suspend_process()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from textual import events
-from textual.geometry import Region, Size
+from textual.geometry import Offset, Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -233,18 +233,19 @@ class Channels(ScrollView, can_focus=True, inherit_bindings=False):
         )  # fmt: skip
 
     def _repaint(self, targets: Iterable[str]) -> None:
-        """Compute the lines of these targets anew and refresh the cells that differ."""
+        """Compute those lines in view anew and refresh the cells that differ; the others are computed when seen."""
         wanted = set(targets)
-        for place, line in enumerate(self._shown):
+        top = round(self.scroll_y)
+        before = {target: self._cells.pop(target, None) for target in wanted}
+        for y, line in enumerate(self._shown[top : top + self.size.height - HEADING], HEADING):
             if line.target not in wanted and not isinstance(line, FoldLine):
                 continue
-            before, after = self._cells.get(line.target), self._compute(line)
+            after = self._compute(line)
+            was = before.get(line.target) or self._cells.get(line.target)
             self._cells[line.target] = after
-            y = place - round(self.scroll_y) + HEADING
-            if HEADING <= y < self.size.height:
-                regions = [Region(x, y, width, 1) for x, width in after.differs(before)]
-                if regions:
-                    self.refresh(*regions)
+            regions = [Region(x, y, width, 1) for x, width in after.differs(was)]
+            if regions:
+                self.refresh(*regions)
 
     def _restructure(self) -> None:
         """Other lines, or another order: keep the cursor on its target and paint all."""
@@ -273,6 +274,8 @@ class Channels(ScrollView, can_focus=True, inherit_bindings=False):
         for target in {before, self.cursor} - {None}:
             self._refresh_row(target)
         self._into_view()
+        y = self._place - round(self.scroll_y) + HEADING
+        self.app.cursor_position = self.content_region.offset + Offset(0, y)  # for a screen reader (F-51)
         self.post_message(self.Moved())
 
     def _refresh_row(self, target: str | None) -> None:
