@@ -73,11 +73,20 @@ class Process(asyncio.SubprocessProtocol):
             raise ConnectorError("has an empty command")
         process = cls(log)
         program = find(command[0], env.get("PATH"))
-        try:
-            arguments = (*await asyncio.to_thread(_dying_with_us), program, *command[1:])
-            await asyncio.get_running_loop().subprocess_exec(
+        arguments = (*await asyncio.to_thread(_dying_with_us), program, *command[1:])
+        starting = asyncio.ensure_future(
+            asyncio.get_running_loop().subprocess_exec(
                 lambda: process, *arguments, env=dict(env), start_new_session=True
             )
+        )
+        try:
+            await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            # asyncio's own way out of a half-started process talks on stderr (F-42): start it whole, and end it.
+            await asyncio.wait({starting})
+            if not starting.cancelled() and starting.exception() is None:
+                await process.end(0)
+            raise
         except (OSError, ValueError) as error:
             raise ConnectorError(f"cannot start {command[0]!r}: {error}") from error
         return process
@@ -150,8 +159,9 @@ class Process(asyncio.SubprocessProtocol):
         finally:
             # Also after a clean exit: a child that stayed behind is in the same group.
             self._signal(signal.SIGKILL)
-            self._started.close()
+            # Closing polls the process, and whoever polls it before asyncio's watcher makes that one complain (F-42).
             await _within(self._exited, 5.0)
+            self._started.close()
             await _within(self._closed, 1.0)
             self._log.close()
 

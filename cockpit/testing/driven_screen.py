@@ -79,7 +79,7 @@ class Driven:
     @property
     def colours(self) -> set[str]:
         """The foreground colours of the screen on top, as `#rrggbb`; empty where the terminal's own are used."""
-        strips = self.app.screen._compositor.render_strips()  # noqa: SLF001  as above
+        strips = self.app.screen._compositor.render_strips()
         styles = (segment.style for strip in strips for segment in strip if segment.style is not None)
         return {style.color.triplet.hex for style in styles if style.color is not None and style.color.triplet}
 

@@ -44,10 +44,10 @@ class Key:
     foot: str = ""
 
     @property
-    def first(self) -> bool:
-        """Whether it is heeded before the focused widget sees it: what moves the focus to a line, so that letters
-        typed right behind it are text and no keys."""
-        return self.action.startswith("compose(") or self.action == "search"
+    def at_once(self) -> bool:
+        """Whether it is heeded in the order it was typed in, before any widget sees it: keys typed in one go act one
+        after the other, and letters behind `:` are text. What is typed on a line keeps that line's own order."""
+        return self.scope not in {"composer", "search"}
 
 
 def _of_verb(key: str, verbs: tuple[Verb, ...]) -> Key:
@@ -98,8 +98,10 @@ KEYS: tuple[Key, ...] = (
     Key("composer.older", "up", "↑", "an earlier line", "older", "composer"),
     Key("composer.newer", "down", "↓", "a later line", "newer", "composer"),
     Key("composer.back", "escape", "Esc", "back to the pane", "back", "composer"),
+    Key("composer.pane_back", "shift+tab", "Shift-Tab", "the pane before", "leave_back", "composer"),
     Key("composer.end", "ctrl+d", "Ctrl-D", "quit where the line is empty", "delete_or_quit", "composer"),
     Key("composer.clear", "ctrl+c", "Ctrl-C", "clear; twice within 2 s: quit", "interrupt", "composer"),
+    Key("composer.suspend", "ctrl+z", "Ctrl-Z", "to the shell; fg comes back", "app.suspend_process", "composer"),
     Key("search.keep", "enter,tab", "Enter", "keep it", "keep", "search"),
     Key("search.drop", "escape,ctrl+c", "Esc", "forget it", "drop", "search"),
     Key("sheet.close", "escape,q", "Esc q", "close", "close", "sheet", "close"),
@@ -128,7 +130,8 @@ def of_scope(*scopes: Scope) -> tuple[Key, ...]:
 def bindings(*scopes: Scope) -> list[BindingType]:
     """The same as Textual wants them, each under the id by which it can be remapped."""
     return [
-        Binding(key.keys, key.action, key.does, show=False, id=key.id, priority=key.first) for key in of_scope(*scopes)
+        Binding(key.keys, key.action, key.does, show=False, id=key.id, priority=key.at_once)
+        for key in of_scope(*scopes)
     ]
 
 

@@ -203,6 +203,27 @@ async def main():
 asyncio.run(main())
 """
 
+_CANCELLED = """
+import asyncio, sys
+from pathlib import Path
+from cockpit.connect.config import Limits, ServerConfig
+from cockpit.connect.supervisor import supervise
+from cockpit.testing.host import RecordingHost
+from cockpit.testing.clock import FakeClock
+
+async def main():
+    config = ServerConfig("cat", "mcp", ("cat",), limits=Limits(grace=0.05))
+    for ticks in range(120):
+        server = supervise(config, RecordingHost(), logs=Path(sys.argv[1]), clock=FakeClock())
+        running = asyncio.ensure_future(server.run())
+        for _ in range(ticks):
+            await asyncio.sleep(0.0002)
+        running.cancel()
+        await asyncio.wait({running})
+
+asyncio.run(main())
+"""
+
 
 class TestHost:
     """The cockpit's own end takes its servers with it."""
@@ -250,3 +271,11 @@ class TestHost:
         )
         _, said = await host.communicate(b"")
         assert (host.returncode, said) == (0, b"")
+
+    async def test_ended_at_any_moment_of_a_start_in_silence(self, tmp_path: Path) -> None:  # F-42, F-10
+        pipe = asyncio.subprocess.PIPE
+        host = await asyncio.create_subprocess_exec(
+            sys.executable, "-W", "error", "-c", _CANCELLED, str(tmp_path), stdout=pipe, stderr=pipe
+        )
+        assert await host.communicate() == (b"", b"")
+        assert host.returncode == 0

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from cockpit.context.agent_context import Ceilings
 from cockpit.context.budget import Prelude, standing
 from cockpit.context.compile import NOT_SHOWN
 from cockpit.context.request_json import request_json
 from cockpit.core.message import Text, Thinking, ToolResult
+from cockpit.core.records import Usage
 from cockpit.core.request import Request
 from cockpit.testing.conversation import (
     PRELUDE,
@@ -17,6 +19,7 @@ from cockpit.testing.conversation import (
     texts,
     use,
 )
+from cockpit.testing.prompt_cache import PromptCache
 
 
 def marked(request: Request) -> list[int]:
@@ -154,6 +157,30 @@ def test_v7_the_end_and_the_end_of_the_request_before_are_marked() -> None:
     third = talk.ask().request
     assert marked(third) == [2, 4]
     assert third.messages[2].blocks == second.messages[-1].blocks
+
+
+def test_v7_in_fifty_turns_with_tools_nine_tenths_of_the_prompt_are_read_back() -> None:
+    """V-7, V-3: as the provider documents its cache; bursts longer than its look-back and jumps included."""
+    talk = Conversation()
+    talk.resident(ceilings=Ceilings(20_000, 1_000))
+    cache, total, jumps = PromptCache(), Usage(), 0
+    for turn in range(50):
+        for number in range(30 if turn % 10 == 5 else 3):
+            talk.chat(f"turn {turn}, message {number}: something of an ordinary length")
+        talk.begin()
+        for call in range(3):
+            done = talk.ask()
+            jumps += done.moved
+            total += cache.count(request_json(done.request))
+            talk.answer("I look.", use(f"c{turn}-{call}"))
+            talk.chat("and meanwhile somebody says something")
+            talk.result((f"c{turn}-{call}", "found " * 60))
+        total += cache.count(request_json(talk.ask().request))
+        talk.answer("That is all.")
+        talk.end()
+
+    assert jumps >= 1
+    assert total.cache_read / (total.input + total.cache_read + total.cache_write) >= 0.9
 
 
 @pytest.mark.parametrize("notes", [{}, {"b": "two", "a": "one"}])

@@ -60,7 +60,7 @@ def test_an_image_goes_out_as_what_its_bytes_are(head: bytes, mime: str) -> None
         Media("image", "image/png", encoded(b"\x89PNG\r\n\x1a\n")[:-1]),
         Media("image", "image/png", encoded(b"<svg/>")),
         Media("audio", "audio/wav", encoded(b"RIFF\0\0\0\0WEBP")),
-        Media("image", "image/png", "A" * (LARGEST + 1)),
+        Media("image", "image/png", encoded(b"\x89PNG\r\n\x1a\n" + b"\0" * (LARGEST * 3 // 4))),
     ],
 )
 def test_what_no_provider_can_read_is_a_placeholder_from_the_start(media: Media) -> None:
@@ -171,6 +171,35 @@ async def test_v10_what_is_a_placeholder_stays_one_after_a_restart_and_a_move_ba
 
     await scout.set_anchor(0)
     assert shown(talk.ask(prelude=BARE).request) == [png(4), png(5), png(7)]
+
+
+def test_v10_the_data_of_what_became_a_placeholder_is_let_go_of() -> None:
+    """What can never be sent again is not kept in memory, nor read into it."""
+    talk = Conversation()
+    scout = talk.resident(strategy=KEEP_TWO)
+    for number in range(6):
+        talk.chat(png(number, size=600))
+    talk.prompt("look")
+    talk.begin()
+    for number in range(6):
+        talk.ask(prelude=BARE)
+        talk.answer(use(f"c{number}"))
+        talk.result(ToolResult(f"c{number}", (png(number, size=600),)))
+    talk.ask(prelude=BARE)
+    assert scout._window.images <= 5
+
+    talk.whole_turn()
+    assert scout._window.images <= 5
+
+
+async def test_v10_nor_read_into_memory_again() -> None:
+    talk = Conversation()
+    scout = talk.resident(strategy=KEEP_TWO)
+    for number in range(6):
+        talk.chat(png(number))
+    talk.ask(prelude=BARE)
+    await scout.set_anchor(0)
+    assert (scout._window.images, scout._window.digits) == (2, 2 * len(png().data or ""))
 
 
 def test_v10_an_image_in_a_result_follows_the_same_policy() -> None:

@@ -199,6 +199,8 @@ class Play:
         assert done.statistics.messages <= done.statistics.budget
         assert "muted#" not in str(shape)
         assert agent == SUBCONSCIOUS or "diverted#" not in str(shape)
+        told = re.findall(r"#\d+;", str(shape["messages"]))
+        assert len(told) == len(set(told))
         before = self.sent[agent]
         if before.binding and not done.moved:
             assert blocks[: len(before.blocks)] == before.blocks

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Any
 
 from cockpit.context.agent_context import PAGE, AgentContext, Ceilings
 from cockpit.context.budget import Prelude
@@ -154,6 +156,68 @@ async def test_what_is_committed_while_it_loads_is_there_once_and_in_order() -> 
 
     shown = [text.split("] ")[1] for text in texts(context.compile(PRELUDE).request)]
     assert shown == ["said 1", "said 7", "said 8", "said 9", "raced 10"]
+
+
+async def test_v4_a_jump_while_it_reads_leaves_no_gap() -> None:
+    """V-4: a request of a running turn may move the anchor while `set_anchor` waits for the store."""
+
+    class Racing(MemoryChronicle):
+        async def messages(self, slots: Collection[str], **given: Any) -> Sequence[Message]:
+            page = await super().messages(slots, **given)
+            if raced:
+                context.observe(raced.pop())
+                assert context.compile(BARE).moved
+            return page
+
+    chronicle = Racing()
+    raced: list[Message] = []
+    context = AgentContext.resident("scout", Ceilings(1_100, 100), chronicle)
+
+    def more() -> Message:
+        text = f"{chronicle.head:04}".ljust(400, ".")
+        return chronicle.add(Message(RESIDENTS, "prompt", "operator", (Text(text),), NINE))
+
+    for _ in range(15):
+        context.observe(more())
+    await context.load(chronicle.head, {"sequence": 6, "pinned": [], "images": 0})
+    assert not context.compile(BARE).moved
+    raced.append(more())
+    await context.set_anchor(5)
+
+    shown = [int(text[:4]) for text in texts(context.compile(BARE).request)]
+    assert shown == list(range(11, 16))
+
+
+async def test_v4_what_was_pinned_is_there_once_when_the_anchor_moves_back() -> None:
+    talk = Conversation()
+    scout = talk.resident(ceilings=SMALL)
+    talk.prompt("go")
+    talk.begin()
+    talk.ask(prelude=BARE)
+    dump = talk.notice("[Tune-out: x cancelled — agent request, 0 wakes]")
+    for _ in range(300):
+        talk.chat("x" * 100)
+    assert talk.ask(prelude=BARE).moved
+    assert scout.anchor.pinned == (dump.sequence,)
+    talk.end()
+    await scout.set_anchor(scout.anchor.sequence - 10)
+    await scout.set_anchor(0)
+
+    assert texts(talk.ask(prelude=BARE).request).count(dump.text) == 1
+
+
+async def test_v10_placeholders_do_not_count_as_images_when_it_loads() -> None:
+    """V-10, V-4: so many could not be live, but they are not, and the window reaches its anchor."""
+    data = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
+    chronicle = MemoryChronicle()
+    for _ in range(PAGE + 100):
+        chronicle.add(Message(RESIDENTS, "prompt", "operator", (Media("image", "image/png", data),), NINE))
+    context = AgentContext.resident("scout", Ceilings(), chronicle)
+    await context.load(chronicle.head, {"sequence": 1, "pinned": [], "images": chronicle.head - 5})
+
+    done = context.compile(BARE)
+    assert not done.moved
+    assert (done.statistics.units, done.statistics.images) == (PAGE + 100, 6)
 
 
 async def test_v4_loading_again_forgets_what_was_compiled_before() -> None:

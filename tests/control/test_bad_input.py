@@ -1,4 +1,4 @@
-"""Bad input, through the real program: one clear line, the right exit code, nothing half started, nothing lost (R-5)."""
+"""Bad input, through the real program: one clear line, the right exit code, nothing half started or lost (R-5)."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypedDict
 
 import pytest
 
@@ -38,6 +39,13 @@ command = ["fake"]
 NOISY = "channel:disc/disc:guild:noisy"
 
 
+class Writers(TypedDict):
+    """Both writers, as a command takes them."""
+
+    write: commands.Writer
+    tell: commands.Writer
+
+
 @dataclass
 class Terminal:
     """Both streams of one command, as lines."""
@@ -46,7 +54,7 @@ class Terminal:
     err: list[str] = field(default_factory=list)
 
     @property
-    def writers(self) -> dict[str, commands.Writer]:
+    def writers(self) -> Writers:
         return {"write": self.out.append, "tell": self.err.append}
 
     def json(self) -> list[dict[str, object]]:
@@ -141,6 +149,7 @@ async def test_a_change_from_a_shell_shows_on_every_screen_at_once(tmp_path: Pat
         await one.snapshot()
         await two.snapshot()
         await running.go(f"go=mute target={NOISY}")
+        await running.rig.advance(0.1)
         for screen in screens:
             async for event in screen:
                 if isinstance(event, ChannelChanged) and event.target == NOISY and event.label == "muted":
@@ -204,7 +213,7 @@ async def test_every_reading_verb_is_printed(tmp_path: Path) -> None:
             ("go=audit", ("ACTOR", "operator", "socket", "mute")),
             ("go=stats", ("TARGET", "DIVERTED", NOISY, "AGENT", "scout")),
             ("go=context agent=scout", ("tokens", '"system"')),
-            ("go=mute target=*", ("done", "not done", "mcp:disc")),
+            ("go=mute target=channel:*", ("0 of 1 done", "not done", NOISY)),
         ):
             printed = await running.go(line)
             assert all(word in "\n".join([*printed.out, *printed.err]) for word in words), (line, printed)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypedDict
 
 import pytest
 
@@ -16,6 +17,13 @@ from cockpit.core.events import Answer, Reported, Result, Spoke, VerbRan
 from cockpit.testing.fake_link import report as reported
 from cockpit.testing.fake_link import row, view
 from cockpit.testing.hand_link import HandLink, client, served
+
+
+class Writers(TypedDict):
+    """Both writers, as a command takes them."""
+
+    write: commands.Writer
+    tell: commands.Writer
 
 
 @dataclass
@@ -32,7 +40,7 @@ class Terminal:
         self.out.append(line)
 
     @property
-    def writers(self) -> dict[str, Callable[[str], object]]:
+    def writers(self) -> Writers:
         return {"write": self.write, "tell": self.err.append}
 
 
@@ -42,16 +50,20 @@ def path() -> Iterator[Path]:
         yield Path(folder) / "one.sock"
 
 
-async def test_following_ends_with_1_where_the_cockpit_goes_without_a_word(path: Path) -> None:
-    for command in (commands.events, commands.reports):
-        terminal, cockpit = Terminal(), HandLink()
-        async with served(cockpit, path) as serving, client(path) as link, asyncio.TaskGroup() as group:
-            more = {"follow": True} if command is commands.reports else {}
-            running = group.create_task(command(link, **more, **terminal.writers))  # type: ignore[operator]  # of two
-            await link.snapshot()
-            serving.cancel()
-            assert await running == 1
-        assert terminal.err == ["the cockpit has gone"]
+@pytest.mark.parametrize("what", ["events", "reports"])
+async def test_following_ends_with_1_where_the_cockpit_goes_without_a_word(path: Path, what: str) -> None:
+    terminal = Terminal()
+    async with served(HandLink(), path) as serving, client(path) as link, asyncio.TaskGroup() as group:
+        following = (
+            commands.events(link, **terminal.writers)
+            if what == "events"
+            else commands.reports(link, follow=True, **terminal.writers)
+        )
+        running = group.create_task(following)
+        await link.snapshot()
+        serving.cancel()
+        assert await running == 1
+    assert terminal.err == ["the cockpit has gone"]
 
 
 async def test_a_pipe_that_closes_ends_a_command_without_a_word(path: Path) -> None:

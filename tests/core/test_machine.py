@@ -18,9 +18,12 @@ from cockpit.core.channel import attention, held, label, muted_by, need, presenc
 from cockpit.core.message import Message
 from cockpit.core.records import DumpOf, Notice, WakeRequest
 from cockpit.core.step import Looked, Missed, Observe, Read, Register, Release, Unregister, reason_of
-from cockpit.core.world import ENGINE
+from cockpit.core.world import ENGINE, Actor
 from cockpit.errors import VerbError
 from cockpit.testing.lane import OPERATOR, RESIDENT, SUBCONSCIOUS, Lane
+
+SELDOM = st.sampled_from([False, False, False, True])
+"""Whether what would end the interesting part of a run is done at all."""
 
 ACTORS = {"operator": OPERATOR, "resident": RESIDENT, "subconscious": SUBCONSCIOUS}
 
@@ -103,28 +106,25 @@ class Model:
 class Attention(RuleBasedStateMachine):
     """One chat channel and its server."""
 
-    @initialize(wanted=st.booleans())
-    def begin(self, wanted: bool) -> None:
+    @initialize(wanted=st.booleans(), wakes=st.integers(1, 3))
+    def begin(self, wanted: bool, wakes: int) -> None:
         self.lane = Lane.chat()
         self.lane.step(Register("noisy", new=True, wanted=wanted))
         self.model = Model(wanted=wanted)
         self.epochs: dict[str, int] = {}
         self.spans: dict[str, int] = {}
+        self.enter(wakes, 200, None, OPERATOR)
 
+    @precondition(lambda self: self.model.epoch is None)
     @rule(
         wakes=st.integers(1, 3),
         cap=st.integers(0, 5),
         duration=st.one_of(st.none(), st.integers(60, 600)),
         actor=st.sampled_from([OPERATOR, RESIDENT]),
     )
-    def enter(self, wakes: int, cap: int, duration: int | None, actor: object) -> None:
+    def enter(self, wakes: int, cap: int, duration: int | None, actor: Actor) -> None:
         model = self.model
-        values = {"max_wakes": wakes, "backlog_cap": cap, "duration_seconds": duration}
-        if model.epoch is not None:
-            with pytest.raises(VerbError, match="already"):
-                self.lane.tune_out(**values)
-            return
-        self.lane.tune_out(**values)
+        self.lane.tune_out(actor, max_wakes=wakes, backlog_cap=cap, duration_seconds=duration)
         model.epochs += 1
         model.epoch, model.budget, model.charged = model.epochs, wakes, 0
         model.deadline = None if duration is None else self.lane.wall + duration
@@ -132,8 +132,19 @@ class Attention(RuleBasedStateMachine):
             assert self.lane.channel.epoch.id not in self.epochs
             self.epochs[self.lane.channel.epoch.id] = model.epochs
 
-    @rule(addressed=st.booleans(), passes=st.booleans(), privileged=st.booleans())
-    def arrive(self, addressed: bool, passes: bool, privileged: bool) -> None:
+    @rule(count=st.integers(1, 4), addressed=st.booleans(), passes=st.booleans(), privileged=st.booleans())
+    def arrive(self, count: int, addressed: bool, passes: bool, privileged: bool) -> None:
+        for _ in range(count):
+            self._arrive(addressed=addressed, passes=passes, privileged=privileged)
+
+    @rule(count=st.integers(1, 3), elapsed=st.floats(0, 5))
+    def mention(self, count: int, elapsed: float) -> None:
+        """What wakes: addressed and let through, and then the window's end."""
+        for _ in range(count):
+            self._arrive(addressed=True, passes=True, privileged=False)
+        self.window(elapsed)
+
+    def _arrive(self, *, addressed: bool, passes: bool, privileged: bool) -> None:
         model, lane = self.model, self.lane
         effects, woken = len(lane.effects), len(lane.of(WakeRequest))
         message = lane.say(addressed=addressed, passes=passes, privileged=privileged)
@@ -154,6 +165,7 @@ class Attention(RuleBasedStateMachine):
         assert len(lane.effects) - effects == acknowledged
         assert len(lane.of(WakeRequest)) - woken == (passes and one.epoch is None and one.span is None)
 
+    @precondition(lambda self: self.model.asked)
     @rule(elapsed=st.floats(0, 5))
     def window(self, elapsed: float) -> None:
         model = self.model
@@ -183,6 +195,7 @@ class Attention(RuleBasedStateMachine):
         self.lane.due("cadence")
         assert len(self.lane.of(WakeRequest)) - before == due
 
+    @precondition(lambda self: self.model.deadline is not None)
     @rule(elapsed=st.integers(0, 400))
     def deadline(self, elapsed: int) -> None:
         model = self.model
@@ -191,56 +204,64 @@ class Attention(RuleBasedStateMachine):
             model.end()
             assert "duration elapsed" in self.lane.last(DumpOf).notice
 
-    @rule(who=st.sampled_from([*ACTORS, "engine"]), note=st.one_of(st.none(), st.just("They need you.")))
-    def cancel(self, who: str, note: str | None) -> None:
+    @precondition(lambda self: self.model.epoch is not None)
+    @rule(who=st.sampled_from([*ACTORS, "engine"]), note=st.one_of(st.none(), st.just("They need you.")), now=SELDOM)
+    def cancel(self, who: str, note: str | None, now: bool) -> None:
+        if not now:
+            return
         actor = ACTORS.get(who, ENGINE)
         note = note if who == "subconscious" else None
-        if self.model.epoch is None:
-            written = len(self.lane.records)
-            with pytest.raises(VerbError, match="not tuned out"):
-                self.lane.cancel(actor, reason_of(actor), note)
-            assert len(self.lane.records) == written
-            return
         done = self.lane.cancel(actor, reason_of(actor), note)
         self.model.end()
         words = [one.text for one in done.records if isinstance(one, Message)]
         assert words == ([] if note is None else [note])
 
+    @rule(layer=st.sampled_from(["operator", "resident"]), deliver=st.booleans(), now=SELDOM)
+    def toggle_mute(self, layer: str, deliver: bool, now: bool) -> None:
+        model, lane = self.model, self.lane
+        if layer not in model.layers:
+            if not now:
+                return
+            lane.mute(ACTORS[layer])
+            model.layers.add(layer)
+            ident = lane.channel.span.id if lane.channel.span is not None else ""
+            if model.span is None:
+                model.spans += 1
+                model.span = model.spans
+                assert ident not in self.spans
+                self.spans[ident] = model.span
+            assert self.spans[ident] == model.span
+        elif model.server_span is None:
+            count, written = model.withheld(model.span, server=False), len(lane.records)
+            lane.unmute(ACTORS[layer], deliver=deliver)
+            model.layers.discard(layer)
+            self._told(written, count if not model.layers else None, deliver=deliver)
+            model.span = model.span if model.layers else None
+
     @rule(layer=st.sampled_from(["operator", "resident"]))
-    def mute(self, layer: str) -> None:
-        model = self.model
+    def what_makes_no_sense_is_refused(self, layer: str) -> None:
+        """And changes nothing."""
+        model, lane = self.model, self.lane
+        before, written = lane.channel, len(lane.records)
+        if model.epoch is None:
+            with pytest.raises(VerbError, match="not tuned out"):
+                lane.cancel()
+        else:
+            with pytest.raises(VerbError, match="already"):
+                lane.tune_out()
         if layer in model.layers:
             with pytest.raises(VerbError, match="already"):
-                self.lane.mute(ACTORS[layer])
-            return
-        self.lane.mute(ACTORS[layer])
-        model.layers.add(layer)
-        if model.span is None:
-            model.spans += 1
-            model.span = model.spans
-        if self.lane.channel.span is not None:
-            self.spans.setdefault(self.lane.channel.span.id, model.span)
-
-    @rule(layer=st.sampled_from(["operator", "resident"]), deliver=st.booleans())
-    def unmute(self, layer: str, deliver: bool) -> None:
-        model, lane = self.model, self.lane
+                lane.mute(ACTORS[layer])
         if model.server_span is not None or layer not in model.layers:
             with pytest.raises(VerbError):
                 lane.unmute(ACTORS[layer])
-            return
-        count = model.withheld(model.span, server=False)
-        written = len(lane.records)
-        lane.unmute(ACTORS[layer], deliver=deliver)
-        model.layers.discard(layer)
-        if model.layers:
-            assert not [one for one in lane.records[written:] if isinstance(one, Notice | DumpOf)]
-            return
-        self._told(written, count, deliver=deliver)
-        model.span = None
+        assert (lane.channel, len(lane.records)) == (before, written)
 
     @precondition(lambda self: self.model.server_span is None)
-    @rule()
-    def mute_server(self) -> None:
+    @rule(now=SELDOM)
+    def mute_server(self, now: bool) -> None:
+        if not now:
+            return
         self.lane.mute_server()
         self.model.spans += 1
         self.model.server_span = self.model.spans
@@ -261,17 +282,13 @@ class Attention(RuleBasedStateMachine):
         assert [one.messages for one in dumps] == ([count] if deliver and count else [])
         model.server_span = None
 
-    @rule(seen=st.sampled_from(["online", "offline", "killed", "connecting"]), crashed=st.booleans())
-    def observe(self, seen: str, crashed: bool) -> None:
+    @rule(seen=st.sampled_from(["online", "offline", "killed", "connecting"]), crashed=st.booleans(), on=st.booleans())
+    def observe(self, seen: str, crashed: bool, on: bool) -> None:
         above = Lane(self.lane.server) if self.lane.server is not None else Lane.mcp("disc")
         above.step(Observe(seen, crashed=crashed))  # type: ignore[arg-type]  # one of the presences
         self.lane.server = above.channel
-        self.model.server = seen
-
-    @rule(on=st.booleans())
-    def register(self, on: bool) -> None:
         self.lane.step(Register("noisy", new=False, wanted=True) if on else Unregister())
-        self.model.registered = on
+        self.model.server, self.model.registered = seen, on
 
     @precondition(lambda self: self.model.unread)
     @rule(data=st.data())
@@ -287,15 +304,15 @@ class Attention(RuleBasedStateMachine):
         self.lane.step(Looked(count) if well else Missed())
         self.model.unseen -= count if well else 0
 
-    def _told(self, written: int, count: int, *, deliver: bool) -> None:
+    def _told(self, written: int, count: int | None, *, deliver: bool) -> None:
+        """One notice or one dump with what was withheld, or, where the other layer is still on, neither."""
         fresh = self.lane.records[written:]
         dumps = [one for one in fresh if isinstance(one, DumpOf)]
-        notices = [one.message.text for one in fresh if isinstance(one, Notice)]
+        told = [*(one.message.text for one in fresh if isinstance(one, Notice)), *(one.notice for one in dumps)]
         assert [one.messages for one in dumps] == ([count] if deliver and count else [])
-        assert [*notices, *(one.notice for one in dumps)][0].endswith(
-            f" — {count} message{'' if count == 1 else 's'} withheld]"
+        assert [text.partition(" — ")[2] for text in told] == (
+            [] if count is None else [f"{count} message{'' if count == 1 else 's'} withheld]"]
         )
-        assert len(notices) + len(dumps) == 1
 
     @invariant()
     def nothing_is_lost(self) -> None:

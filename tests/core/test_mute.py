@@ -294,6 +294,24 @@ def test_a_withheld_result_counts_as_diverted() -> None:
     assert notice(lane).endswith("1 message withheld]")
 
 
+def test_a_second_that_is_muted_twice_counts_once() -> None:
+    """M-14: by itself and by its server, in either order."""
+    for own_first in (True, False):
+        lane = Lane.chat()
+        for first in (own_first, not own_first):
+            if first:
+                lane.mute()
+            else:
+                lane.mute_server()
+            lane.wall += 10
+        span = lane.server.span if lane.server else None
+        assert span is not None
+        lane.mute_server(off=True)
+        lane.step(Release(span, deliver=False))
+        lane.unmute(after=10)
+        assert lane.channel.totals.seconds_muted == 30.0
+
+
 def test_muted_seconds_are_no_downtime_and_a_crash_counts_once() -> None:
     """M-14, K-122: seconds muted and seconds offline are kept apart."""
     lane = Lane.mcp()

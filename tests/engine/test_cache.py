@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
 
 from cockpit.core.message import Json
@@ -62,7 +62,7 @@ def of(server: AnthropicServer, system: str) -> list[Served]:
 def jumps(requests: list[Served]) -> int:
     """How often a request did not begin with the one before it."""
     parts = [prefix(served.body) for served in requests]
-    return sum(after[: len(before)] != before for before, after in zip(parts, parts[1:], strict=False))
+    return sum(after[: len(before)] != before for before, after in pairwise(parts))
 
 
 async def test_in_50_turns_with_tools_nine_tenths_are_read_back(tmp_path: Path) -> None:
@@ -93,13 +93,12 @@ async def test_a_window_that_jumps_reads_nine_tenths_all_the_same(tmp_path: Path
 
 
 async def test_a_burst_does_not_hide_what_was_cached_before_it(tmp_path: Path) -> None:
-    """V-7: a provider looks back only twenty blocks from a marker, and a hundred messages may come between two turns."""
+    """V-7: a provider looks back only twenty blocks from a marker, and a hundred messages may come between."""
     async with AnthropicServer(Worker()) as server, provided(tmp_path, BOTH, server) as cockpit:
         await session(cockpit, turns=3, chatter=50)
-        first, *later = server.requests
-        for before, after in zip(server.requests, later, strict=False):
+        for before, after in pairwise(server.requests):
             assert after.usage.cache_read == before.usage.cache_read + before.usage.cache_write
-        assert first.usage.cache_write > 0
+        assert server.requests[0].usage.cache_write > 0
 
 
 async def test_a_restart_reads_back_what_was_cached_before_it(tmp_path: Path) -> None:

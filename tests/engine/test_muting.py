@@ -418,6 +418,16 @@ async def test_the_only_operator_is_muted_softly_or_not_at_all(start: Start, mod
         assert "soft=yes" in refused.hint
 
 
+async def test_seconds_that_are_muted_twice_are_shown_once(start: Start, model: CuedModel) -> None:
+    """M-14: while both still hold."""
+    async with start() as cockpit:
+        await cockpit.run(f"go=mute target={NOISY}")
+        await cockpit.advance(10)
+        await cockpit.run("go=mute target=mcp:disc")
+        await cockpit.advance(10)
+        assert (await peek(cockpit)).totals["seconds_muted"] == 20.0
+
+
 async def test_totals_are_kept_apart(start: Start, model: CuedModel) -> None:
     """M-14: seconds muted, tuned out and offline, crashes, kills, diverted, delivered, dumped."""
     async with start() as cockpit:

@@ -166,6 +166,10 @@ async def test_audit_of_one_target_and_of_the_last_few(start: Start, model: Cued
         assert isinstance(rows, list)
         assert len(rows) == 2
         assert len(await audit(cockpit, last=1)) == 1
+        (shown,) = (await cockpit.link.run("go=audit target=mcp:*")).shown
+        rows = shown.line()["rows"]
+        assert isinstance(rows, list)
+        assert [row["target"] for row in rows] == ["mcp:git", "mcp:github", "mcp:git"]
 
 
 async def test_peek_ends_nothing(start: Start, model: CuedModel) -> None:

@@ -9,7 +9,7 @@ from cockpit.core.events import Failed, Reported, TurnChanged
 from cockpit.core.message import RESIDENTS, subconscious_slot
 from cockpit.errors import ModelError
 from cockpit.testing.rig import Rig
-from cockpit.testing.scripted_model import Answer, Gate
+from cockpit.testing.scripted_model import Answer, Call, Gate
 from cockpit.testing.stage import NOISY, CuedModel, Start, audit, notices, recipe, reports, shown, turns, why
 
 
@@ -149,6 +149,42 @@ async def test_a_wake_that_is_owed_when_its_epoch_ends_is_dropped(start: Start, 
         assert epoch(cockpit).wakes == 0
 
 
+async def test_a_wake_of_an_epoch_that_it_has_ended_itself_is_dropped(start: Start, model: CuedModel) -> None:
+    """T-11, T-19: with a note it gets no extra turn, not even by a wake that was counted meanwhile."""
+    gate = Gate()
+    ending = Call("cancel_tuneout", {"channel": "noisy", "text": "They need you."})
+    async with start() as cockpit:
+        await cockpit.run(f"go=tune-out target={NOISY}")
+        model.cue("Subconscious", Answer("", calls=(ending,), gate=gate))
+        await cockpit.servers["disc"].say("noisy", "first", addressed=True)
+        await cockpit.advance(2.0, held={"Subconscious"})
+        await gate.reached()
+        await cockpit.servers["disc"].say("noisy", "second", addressed=True)
+        await cockpit.advance(2.0, held={"Subconscious"})
+        assert epoch(cockpit).wakes == 2
+        gate.open()
+        await cockpit.settle()
+        assert turns(cockpit, "Subconscious") == ["wake"]
+        assert turns(cockpit, "scout") == ["cancel"]
+
+
+async def test_a_turn_that_is_owed_waits_while_its_channel_is_muted(start: Start, model: CuedModel) -> None:
+    """M-12: counted and owed before the mute, run after it."""
+    gate = Gate()
+    async with start() as cockpit:
+        await cockpit.run(f"go=tune-out target={NOISY}")
+        model.cue("Subconscious", Answer("Reading.", gate=gate))
+        for text in ("first", "second"):
+            await cockpit.servers["disc"].say("noisy", text, addressed=True)
+            await cockpit.advance(2.0, held={"Subconscious"})
+        await cockpit.run(f"go=mute target={NOISY}", held={"Subconscious"})
+        gate.open()
+        await cockpit.settle()
+        assert turns(cockpit, "Subconscious") == ["wake"]
+        await cockpit.run(f"go=unmute target={NOISY}")
+        assert turns(cockpit, "Subconscious") == ["wake", "wake"]
+
+
 async def test_wakes_that_come_during_its_turn_become_one_more_turn(start: Start, model: CuedModel) -> None:
     """N-1, T-8: each was counted, one turn serves them."""
     gate = Gate()
@@ -245,6 +281,29 @@ async def test_what_comes_during_its_look_is_still_new_at_the_next_tick(start: S
         assert epoch(cockpit).undigested == 1
         await cockpit.advance(60)
         assert turns(cockpit) == ["cadence", "cadence"]
+
+
+async def test_a_tick_during_its_turn_pays_for_nothing_that_the_turn_has_shown(start: Start, model: CuedModel) -> None:
+    """T-12, K-35: since it last looked; what came after its request is worth one more turn."""
+    gate, again = Gate(), Gate()
+    model.cue("Subconscious", Answer("Reading.", gate=gate), Answer("Again.", gate=again))
+    async with start() as cockpit:
+        await cockpit.run(f"go=tune-out target={NOISY} cadence=30")
+        await cockpit.servers["disc"].say("noisy", "one")
+        await cockpit.advance(30, held={"Subconscious"})
+        await gate.reached()
+        await cockpit.advance(30, held={"Subconscious"})
+        gate.open()
+        await cockpit.settle()
+        assert turns(cockpit) == ["cadence"]
+        await cockpit.servers["disc"].say("noisy", "two")
+        await cockpit.advance(30, held={"Subconscious"})
+        await again.reached()
+        await cockpit.servers["disc"].say("noisy", "three")
+        await cockpit.advance(30, held={"Subconscious"})
+        again.open()
+        await cockpit.settle()
+        assert turns(cockpit) == ["cadence", "cadence", "cadence"]
 
 
 async def test_a_look_at_an_old_epoch_digests_nothing_of_a_new_one(start: Start, model: CuedModel) -> None:

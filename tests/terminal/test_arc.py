@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 
 import pytest
 
+from cockpit.core.message import RESIDENTS
+from cockpit.store.reader import open_reader
 from cockpit.testing.terminal import terminal
 
 RESTORED = [b"\x1b[?1049l", b"\x1b[?1000l", b"\x1b[?1003l", b"\x1b[?25h"]
@@ -24,15 +27,11 @@ def test_the_arc_by_keys_and_verbs(tmp_path: Path, columns: int, rows: int) -> N
         seen.press(":unmute mcp:tools\r")
         seen.shows("mcp:tools", also=["online"])
         seen.shows("You missed")
-        seen.press("\x1b")
         seen.press(":cancel channel:disc/disc:guild:noisy reason=enough\r")
         seen.shows("noisy", also=["online"])
-        seen.press("\x1b")
-        seen.press(":tune-out channel:disc/disc:guild:release cadence=30s\r")
+        seen.shows("Tune-out cancelled")
+        seen.press("go=tune-out target=channel:disc/disc:guild:release cadence=30s\r")
         seen.shows("release", also=["tuned-out"])
-        seen.press("\x1b")
-        seen.press(":context agent=scout\r")
-        seen.press("\x1b\x1b")
         seen.press(":quit\r")
         assert seen.ended() == 0
         for sequence in RESTORED:
@@ -41,13 +40,23 @@ def test_the_arc_by_keys_and_verbs(tmp_path: Path, columns: int, rows: int) -> N
 
 
 def test_the_dump_reaches_the_resident(tmp_path: Path) -> None:
-    """T-18 on the screen: after `c` on the tuned-out row the resident says what was held back."""
+    """T-16, T-18 by key: after `c` on the tuned-out row the resident has the dump once, and says so."""
     with terminal(["--db", str(tmp_path / "demo.db")], folder=str(tmp_path)) as seen:
         seen.shows("You missed")
         seen.press("jj")
         seen.press("c")
         seen.shows("noisy", also=["online"])
-        seen.shows("cancelled — operator request")
+        seen.shows("Tune-out cancelled")
+        seen.shows("scout: idle", also=["Subconscious: idle"])
         seen.press("q")
         assert seen.ended() == 0
         assert not re.search(rb"Traceback|Error", seen.raw)
+    said = asyncio.run(everything(tmp_path / "demo.db"))
+    assert said.count("<tuned-out-backlog ") == 1
+    assert "held back" in said
+
+
+async def everything(store: Path) -> str:
+    """All that the store holds of the residents' slot, as text."""
+    async with open_reader(store) as reader:
+        return "\n".join(message.text for message in await reader.messages((RESIDENTS,), view="heard", limit=100_000))

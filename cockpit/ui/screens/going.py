@@ -37,6 +37,8 @@ TWICE = 0.8
 QUITS = 2.0
 """Seconds within which a second Ctrl-C quits (cockpit.md, Screen)."""
 
+_ELSEWHERE = {key.action.partition("(")[0] for key in of_scope("anywhere")}
+
 _SCOPES: dict[Pane, Scope] = {"channels": "table", "reports": "reports", "talk": "resident"}
 
 
@@ -120,7 +122,7 @@ class Going(Screen[None], inherit_bindings=False):
         here = stops.index(self._focused_pane)
         target = stops[(here + by) % len(stops)]
         if target is None:
-            self.composer.focus()
+            self.set_focus(self.composer)
         else:
             self.panes.focus_pane(target)
 
@@ -129,8 +131,8 @@ class Going(Screen[None], inherit_bindings=False):
         self._arrange()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """In a line, the keys that lead to a line are letters."""
-        if action in {"compose", "search"} and isinstance(self.focused, Input):
+        """On a line, only the line's own keys work."""
+        if isinstance(self.focused, Input) and action in _ELSEWHERE:
             return False
         return super().check_action(action, parameters)
 
@@ -140,11 +142,11 @@ class Going(Screen[None], inherit_bindings=False):
     def compose_line(self, text: str) -> None:
         """Go to the composer with `text` on it."""
         self.composer.put(text)
-        self.composer.focus()
+        self.set_focus(self.composer)
 
     def on_paste(self, event: events.Paste) -> None:
         """A paste where no line is: it goes to the composer, and its letters are no keys."""
-        self.composer.focus()
+        self.set_focus(self.composer)
         self.composer.post_message(events.Paste(event.text))
 
     def action_help(self) -> None:
@@ -224,10 +226,13 @@ class Going(Screen[None], inherit_bindings=False):
             self.panes.focus_pane("channels")
 
     def on_composer_left(self, message: Composer.Left) -> None:
-        if message.forward:
-            self.action_pane(1)
+        if message.by:
+            self.action_pane(message.by)
         else:
             self.action_back()
+
+    def on_composer_interrupted(self, message: Composer.Interrupted) -> None:
+        self.action_interrupt()
 
     def action_interrupt(self) -> None:
         """Clear the composer, and with nothing to clear quit at the second time within 2 s."""
@@ -252,7 +257,7 @@ class Going(Screen[None], inherit_bindings=False):
         search = self.query_one(Search)
         self.add_class("-searching")
         search.put(self.panes.channels.board.filter if self.panes.pane == "channels" else "")
-        search.focus()
+        self.set_focus(search)
 
     def on_search_written(self, message: Search.Written) -> None:
         if not self.has_class("-searching"):

@@ -20,7 +20,6 @@ from cockpit.ui.screens.peek import PeekSheet
 from cockpit.ui.screens.sheet import Sheet
 from cockpit.ui.standing import Standing
 from cockpit.ui.text import Safe, line, own
-from cockpit.ui.widgets.channels import Channels
 from cockpit.ui.widgets.composer import Composer
 from cockpit.ui.widgets.headline import Headline
 from cockpit.ui.widgets.reports import Reports
@@ -42,6 +41,10 @@ class MainScreen(Going):
         self._feed = Feed(link, self._paint, self._later, lambda: app_of(self).elapsed())
         self._began = (float("-inf"), 0.0)
         self._begun = False
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.panes.channels.act = self._pressed
 
     def drawn(self) -> None:
         """The first frame is out: slow work may begin."""
@@ -180,20 +183,16 @@ class MainScreen(Going):
     def action_keyed(self, key: str) -> None:
         self.acts.press(key, ())
 
-    def on_channels_pressed(self, message: Channels.Pressed) -> None:
-        if message.targets:
-            self.acts.press(message.key, message.targets)
+    def _pressed(self, key: str, targets: tuple[str, ...]) -> None:
+        if targets:
+            self.acts.press(key, targets)
             return
         gone = self.panes.channels.gone
         words = f"{line(gone, 60)} is gone; move to choose a channel" if gone else "no channel to act on"
         self.say(own(words), "warn")
 
-    def on_input_submitted(self, message: Input.Submitted) -> None:
-        if message.input is not self.composer:
-            return
-        self.composer.remember(message.value)
-        self.composer.put("")
-        self.acts.submit(message.value)
+    def on_composer_said(self, message: Composer.Said) -> None:
+        self.acts.submit(message.text)
 
     def on_input_changed(self, message: Input.Changed) -> None:
         self._lit()

@@ -14,6 +14,8 @@ from cockpit.ui.widgets.foot import Legend
 from cockpit.ui.widgets.reader import Item, Reader
 from cockpit.ui.widgets.search import Search
 
+_OUTSIDE = {key.action.partition("(")[0] for key in of_scope("sheet", "peek")}
+
 
 class Sheet(ModalScreen[None], inherit_bindings=False):
     """A title, a list, the keys that work. It covers everything: nothing behind it is painted meanwhile."""
@@ -43,8 +45,14 @@ class Sheet(ModalScreen[None], inherit_bindings=False):
     def on_mount(self) -> None:
         self.query_one(TitleBar).show(focused=True)
         self.query_one(Legend).show([(key.shown.split(" ")[0], key.foot) for key in self.keys() if key.foot])
-        self.query_one(Reader).focus()
+        self.set_focus(self.query_one(Reader))
         self.call_after_refresh(self.show_items, self._items)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While something is sought, only the line's own keys work."""
+        if isinstance(self.focused, Search) and action in _OUTSIDE:
+            return False
+        return super().check_action(action, parameters)
 
     def keys(self) -> Sequence[Key]:
         """The keys of the legend, the most useful first."""
@@ -66,7 +74,7 @@ class Sheet(ModalScreen[None], inherit_bindings=False):
         self.add_class("-searching")
         search = self.query_one(Search)
         search.put("")
-        search.focus()
+        self.set_focus(search)
 
     def action_again(self) -> None:
         self._seek(again=True)
@@ -84,7 +92,7 @@ class Sheet(ModalScreen[None], inherit_bindings=False):
         self._sought = message.text
         if message.done:
             self.remove_class("-searching")
-            self.query_one(Reader).focus()
+            self.set_focus(self.query_one(Reader))
         if not message.dropped:
             self._seek()
 

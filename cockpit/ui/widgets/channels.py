@@ -6,7 +6,7 @@ Rows are keyed by target; keys act on the target under the cursor, never on a ro
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from textual import events
 from textual.geometry import Offset, Region, Size
@@ -27,7 +27,8 @@ HEADING = 1
 
 
 class Channels(ScrollView, can_focus=True, inherit_bindings=False):
-    """All channels, one line each."""
+    """All channels, one line each. act: what a key means on the targets (the marked rows, or the one under the
+    cursor), called at once, so that it acts on the row that is shown."""
 
     BINDINGS = bindings("move", "table")
     DEFAULT_CSS = """
@@ -38,14 +39,6 @@ class Channels(ScrollView, can_focus=True, inherit_bindings=False):
     }
     """
 
-    class Pressed(Message):
-        """A key that means a verb on the targets (the marked ones, or the one under the cursor)."""
-
-        def __init__(self, key: str, targets: tuple[str, ...]) -> None:
-            self.key = key
-            self.targets = targets
-            super().__init__()
-
     class Moved(Message):
         """The cursor stands elsewhere, or its row reads otherwise."""
 
@@ -55,6 +48,7 @@ class Channels(ScrollView, can_focus=True, inherit_bindings=False):
         self.cursor: str | None = None
         self.gone = ""
         self.progress: dict[str, str] = {}
+        self.act: Callable[[str, tuple[str, ...]], None] = lambda key, targets: None
         self._place = 0
         self._shown: tuple[BoardLine, ...] = ()
         self._cells: dict[str, Row] = {}
@@ -143,7 +137,7 @@ class Channels(ScrollView, can_focus=True, inherit_bindings=False):
         self._to(0 if end < 0 else len(self._shown) - 1)
 
     def action_keyed(self, key: str) -> None:
-        self.post_message(self.Pressed(key, self.targets))
+        self.act(key, self.targets)
 
     def action_enter(self) -> None:
         line = self._line

@@ -36,10 +36,20 @@ class Composer(LineInput, inherit_bindings=False):
             super().__init__()
 
     class Left(Message):
-        """Back to the panes; `forward` says by Tab, to the next one."""
+        """Back to the panes; `by` says to the next one (1) or the one before (-1)."""
 
-        def __init__(self, *, forward: bool = False) -> None:
-            self.forward = forward
+        def __init__(self, by: int = 0) -> None:
+            self.by = by
+            super().__init__()
+
+    class Interrupted(Message):
+        """Ctrl-C on the line."""
+
+    class Said(Message):
+        """Enter: exactly what was written."""
+
+        def __init__(self, text: str) -> None:
+            self.text = text
             super().__init__()
 
     class Candidates(Message):
@@ -72,8 +82,21 @@ class Composer(LineInput, inherit_bindings=False):
     def action_newer(self) -> None:
         self._turn(-1)
 
+    async def action_submit(self) -> None:
+        """Take the line, at once: what is typed right behind Enter is the next one."""
+        text = self.value
+        self.remember(text)
+        self.put("")
+        self.post_message(self.Said(text))
+
     def action_back(self) -> None:
         self.post_message(self.Left())
+
+    def action_leave_back(self) -> None:
+        self.post_message(self.Left(-1))
+
+    def action_interrupt(self) -> None:
+        self.post_message(self.Interrupted())
 
     def action_delete_or_quit(self) -> None:
         if self.value:
@@ -84,7 +107,7 @@ class Composer(LineInput, inherit_bindings=False):
     def action_complete(self) -> None:
         """The longest beginning that all candidates share; asked again, one candidate after the other."""
         if not is_verb(self.value):
-            self.post_message(self.Left(forward=True))
+            self.post_message(self.Left(1))
             return
         if self.value in self._offered:
             place = self._offered.index(self.value) + 1

@@ -81,7 +81,7 @@ class Panes(Container):
         if self._shape.kind == "single":
             self._show_one(pane)
         widget = self._journals.get(pane) or self._channels
-        widget.focus(scroll_visible=False)
+        self.screen.set_focus(widget, scroll_visible=False)
 
     def lit(self, pane: Pane | None) -> None:
         """Show which pane has the focus."""
