@@ -1,8 +1,8 @@
 """The real program on a real pseudo-terminal: press keys, read the screen as a terminal would show it.
 
-    with terminal(["cockpit"], columns=120, rows=40) as seen:
-        seen.shows("tuned-out")
-        seen.press("m")
+with terminal(["cockpit"], columns=120, rows=40) as seen:
+    seen.shows("tuned-out")
+    seen.press("m")
 """
 
 from __future__ import annotations

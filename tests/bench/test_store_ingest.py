@@ -124,5 +124,5 @@ async def _busy() -> None:
 
 def once(benchmark: BenchmarkFixture, run: Callable[[], T]) -> T:
     """Run it as one round of its own."""
-    result: T = benchmark.pedantic(run, rounds=1, iterations=1)  # type: ignore[no-untyped-call]  # half typed
+    result: T = benchmark.pedantic(run, rounds=1, iterations=1)
     return result

@@ -67,7 +67,7 @@ async def fill(path: Path, count: int, epoch: str | None = None) -> None:
 
 def once(benchmark: BenchmarkFixture, run: Callable[[], T]) -> T:
     """Run it as one round of its own."""
-    result: T = benchmark.pedantic(run, rounds=1, iterations=1)  # type: ignore[no-untyped-call]  # half typed
+    result: T = benchmark.pedantic(run, rounds=1, iterations=1)
     return result
 
 

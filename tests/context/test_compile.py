@@ -162,7 +162,7 @@ def test_v7_the_end_and_the_end_of_the_request_before_are_marked() -> None:
 def test_v7_in_fifty_turns_with_tools_nine_tenths_of_the_prompt_are_read_back() -> None:
     """V-7, V-3: as the provider documents its cache; bursts longer than its look-back and jumps included."""
     talk = Conversation()
-    talk.resident(ceilings=Ceilings(20_000, 1_000))
+    talk.resident(ceilings=Ceilings(12_000, 1_000))
     cache, total, jumps = PromptCache(), Usage(), 0
     for turn in range(50):
         for number in range(30 if turn % 10 == 5 else 3):

@@ -187,7 +187,7 @@ def test_no_pattern_can_stall_the_engine() -> None:
 
 
 def test_a_pattern_that_cannot_be_read_is_one_line() -> None:
-    with pytest.raises(ValueError, match="is no regular expression: .*") as caught:
+    with pytest.raises(ValueError, match=r"is no regular expression: .*") as caught:
         pattern("(?=x)")
     assert "\n" not in str(caught.value)
 

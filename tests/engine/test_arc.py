@@ -60,9 +60,11 @@ async def test_a_tune_out_from_enter_to_dump(tmp_path: Path) -> None:
         await cockpit.run(f"go=cancel target={NOISY}")
         dumps = [event.text for event in cockpit.of(Noticed) if event.kind == "tune-out-cancel"]
         assert dumps == [
-            "[Tune-out: disc:guild:noisy cancelled — operator request, 1 wake]\n\n"
-            '<tuned-out-backlog channel="disc:guild:noisy" messages=2>\n'
-            "kim: ambient chatter\nkim: scout, are you there?\n</tuned-out-backlog>"
+            (
+                "[Tune-out: disc:guild:noisy cancelled — operator request, 1 wake]\n\n"
+                '<tuned-out-backlog channel="disc:guild:noisy" messages=2>\n'
+                "kim: ambient chatter\nkim: scout, are you there?\n</tuned-out-backlog>"
+            )
         ]
         told = text_of(model.requests_of("scout")[-1])
         assert told.count("<tuned-out-backlog") == 1

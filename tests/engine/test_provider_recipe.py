@@ -1,4 +1,4 @@
-"""The recipe `anthropic` through the real program, with its real servers, on a local provider in place of the real one."""
+"""The recipe `anthropic` through the real program, with its real servers, on a local provider instead."""
 
 from __future__ import annotations
 

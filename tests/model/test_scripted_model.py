@@ -97,7 +97,7 @@ async def test_it_counts_the_streams_that_were_stopped() -> None:
     turn.cancel()
     await asyncio.gather(turn, return_exceptions=True)
     assert model.stopped == 1
-    async with aclosing(model.stream(request())) as stream:  # type: ignore[type-var]  # a generator behind the protocol
+    async with aclosing(model.stream(request())) as stream:
         await anext(stream)
     assert model.stopped == 2
 

@@ -52,6 +52,17 @@ class LineInput(Input, inherit_bindings=False):
         shown = typed(self.value)
         return Text(in_ascii(shown) if app_of(self).look.ascii else shown, no_wrap=True, overflow="ignore", end="")
 
+    async def _on_key(self, event: events.Key) -> None:
+        """The line's own keys act here, in the order in which they were typed.
+
+        Textual lets a key that is bound travel up to the app first, while letters are written at once: an Enter would
+        run the letters typed behind it too (F-24).
+        """
+        for binding in self._bindings.key_to_bindings.get(event.key, ()):
+            event.stop()
+            event.prevent_default()
+            await self.run_action(binding.action)
+
     def paste(self, text: str) -> None:
         """Take in what was pasted, line breaks as spaces."""
         self.replace(text.replace("\n", " "), *sorted(self.selection))
