@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from textual.events import Key
 from textual.pilot import Pilot
 
 from cockpit.core.events import Event
@@ -48,6 +49,13 @@ class Driven:
     async def write(self, text: str) -> None:
         """Type `text` where the focus is."""
         await self.pilot.press(*("space" if letter == " " else letter for letter in text))
+        await self.settle()
+
+    async def burst(self, text: str) -> None:
+        """Type faster than the screen can follow: all keys are there before the first is heeded."""
+        named = {"\r": "enter", " ": "space", "\x7f": "backspace", "\x1b": "escape", ":": "colon", "/": "slash"}
+        for letter in text:
+            self.app.post_message(Key(named.get(letter, letter), letter if letter.isprintable() else None))
         await self.settle()
 
     async def tell(self, *events: Event) -> None:

@@ -20,7 +20,7 @@ async def test_it_runs_reports_and_ends(tmp_path: Path) -> None:
         async with headless("anthropic", tmp_path / "a.db", environment=environment, folder=tmp_path) as cockpit:
             await cockpit.line(event="channel", target=NOISY, label="tuned-out")
             await cockpit.line(event="report", kind="summary", channel=NOISY)
-            await cockpit.run('go=ask text="call tools__now\nWhat time is it?"'.replace("\n", " "))
+            await cockpit.run('go=ask text="What is going on?"')
             await cockpit.line(event="turn", agent="scout", state="ended", reason="prompt")
             await cockpit.run(f"go=cancel target={NOISY}")
             await cockpit.line(event="notice", kind="tune-out-cancel", channel=NOISY)

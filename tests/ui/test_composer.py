@@ -238,6 +238,36 @@ async def test_the_cursor_does_not_blink() -> None:
         assert screen.app.main.composer.cursor_blink is False
 
 
+@pytest.mark.parametrize(
+    ("typed", "ran", "left"),
+    [
+        ("j:mute mcp:web\r", [":mute mcp:web"], ""),
+        (":mute mcp:web\rmore", [":mute mcp:web"], "more"),
+        (":mute mcp:webx\x7f\r:stop\r", [":mute mcp:web", ":stop"], ""),
+        ("ikill mute tune", [], "kill mute tune"),
+    ],
+)
+async def test_what_is_typed_in_one_go_is_heeded_in_its_order(typed: str, ran: list[str], left: str) -> None:
+    """F-24: Enter runs what was written before it, and letters behind `:` are no keys."""
+    async with driven() as screen:
+        await screen.burst(typed)
+        assert screen.link.ran == ran
+        assert screen.app.main.composer.value == left
+
+
+async def test_a_filter_typed_in_one_go_acts_on_nothing() -> None:
+    async with driven() as screen:
+        await screen.burst("/muted\r")
+        assert screen.link.ran == []
+        assert screen.app.main.panes.channels.board.filter == "muted"
+
+
+async def test_keys_typed_in_one_go_act_on_the_row_they_lead_to() -> None:
+    async with driven() as screen:
+        await screen.burst("jjjc")
+        assert screen.link.ran == ["go=cancel target=channel:disc/disc:guild:noisy"]
+
+
 async def test_letters_in_the_composer_are_no_keys() -> None:
     async with driven() as screen:
         await screen.press("i")

@@ -51,7 +51,7 @@ async def test_turns_show_what_an_agent_does_and_add_what_it_took() -> None:
 async def test_all_three_panes_fit(size: tuple[int, int]) -> None:
     """cockpit.md: 80×24 must hold it all"""
     async with driven(FakeLink(demo_view()), size=size) as screen:
-        for wanted in ("Channels", "mcp:git", "Subconscious", "wake 2 of 5", "scout", "you>", " > text to scout"):
+        for wanted in ("Channels", "mcp:git", "Subconscious", "wake 2 of 5", "scout", "withheld", " > text to scout"):
             assert wanted in screen.text, wanted
         assert max(len(line) for line in screen.text.split("\n")) <= size[0]
 
