@@ -85,7 +85,7 @@ def unmute(
             after, (lifecycle(after, "unmuted-layer", now, actor),), (), f"{target} is still muted by the {left[0]}"
         )
     count = channel.withheld if total is None else total
-    after = replace(_ended(channel, span, now, dumped=channel.withheld if deliver else 0), span=None, withheld=0)
+    after = replace(_ended(channel, span, now.wall, dumped=channel.withheld if deliver else 0), span=None, withheld=0)
     text = notices.unmuted(target, now.wall - span.since, count)
     told = _tell(channel, text, span, world, now, deliver=deliver, messages=channel.withheld)
     return Step(after, (lifecycle(after, "unmuted", now, actor), *told), (), f"{target} is unmuted")
@@ -94,20 +94,21 @@ def unmute(
 def release(channel: Channel, span: Span, world: World, now: Now, *, deliver: bool) -> Step:
     """What its server's unmute does to one of its channels: its count ends; with `deliver` it gets its dump (M-11)."""
     count = channel.withheld_by_server
-    after = replace(_ended(channel, span, now, dumped=count if deliver else 0), withheld_by_server=0)
+    until = now.wall if channel.span is None else channel.span.since  # from there on its own span counts the seconds
+    after = replace(_ended(channel, span, until, dumped=count if deliver else 0), withheld_by_server=0)
     if not deliver or not count:
         return Step(after)
     text = notices.unmuted(channel.target, now.wall - span.since, count)
     return Step(after, _tell(channel, text, span, world, now, deliver=True, messages=count))
 
 
-def _ended(channel: Channel, span: Span, now: Now, *, dumped: int) -> Channel:
+def _ended(channel: Channel, span: Span, until: float, *, dumped: int) -> Channel:
     totals = channel.totals
     return replace(
         channel,
         totals=replace(
             totals,
-            seconds_muted=totals.seconds_muted + max(0.0, now.wall - span.since),
+            seconds_muted=totals.seconds_muted + max(0.0, until - span.since),
             dumped=totals.dumped + dumped,
         ),
     )

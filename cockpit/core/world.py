@@ -34,8 +34,8 @@ ENGINE = Actor("engine", "engine", "timer")
 @dataclass(frozen=True, slots=True)
 class World:
     """name: the channel's own name as notices spell it. server: the state of the server it belongs to.
-    grant: that server's effective grant. looking: the subconscious owes this channel a turn already.
-    original: the stored message that an edit or deletion speaks of."""
+    grant: that server's effective grant. looking: the subconscious owes this channel a turn already, or is in one
+    that has shown it everything. original: the stored message that an edit or deletion speaks of."""
 
     policy: Policy
     name: str

@@ -12,6 +12,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from cockpit.context.layout import NO_RESULT
 from cockpit.core.events import Event, Failed, Spoke, ToolCalled, TurnChanged, Writing
 from cockpit.core.message import RESIDENTS, Block, Message, Text, ToolResult, ToolUse, subconscious_slot
 from cockpit.core.records import Report, TurnEnded, TurnReason, TurnState, Usage, WakeRequest
@@ -23,8 +24,6 @@ from cockpit.engine.toolbox import ENDS_TURN
 from cockpit.engine.wakes import Wakes, strongest
 from cockpit.errors import CockpitError, ModelError, StoreError
 from cockpit.model.protocol import Model
-
-INTERRUPTED = "[no result: the turn was interrupted]"
 
 
 class Surroundings(Protocol):
@@ -281,7 +280,7 @@ class Agent:
                 blocks = (Text(f"{partial.rstrip()} [interrupted]"),)
                 draft.write(Message(self.slot, "agent", self.name, blocks, draft.wall, seen=self._seen, began=began))
             results = [
-                ToolResult(use.id, (Text(INTERRUPTED),), is_error=True) if finish is None else finish(draft)
+                ToolResult(use.id, (Text(NO_RESULT),), is_error=True) if finish is None else finish(draft)
                 for use, finish in zip(uses, ended, strict=True)
             ]
             if results:

@@ -42,7 +42,7 @@ from cockpit.engine.resident_tools import ResidentTools
 from cockpit.engine.rows import Rows
 from cockpit.engine.settings import AgentSettings, agents_of, model_config, server_config
 from cockpit.engine.subconscious_tools import SubconsciousTools
-from cockpit.engine.toolbox import resident_tools, subconscious_tools
+from cockpit.engine.toolbox import ENDS_TURN, resident_tools, subconscious_tools
 from cockpit.engine.typing import Typing
 from cockpit.engine.wakes import Wakes
 from cockpit.errors import StoreError
@@ -248,7 +248,7 @@ class _Building:
                 own, listed = its.call, subconscious_tools(speech=speech)
                 strategy = WindowedPassthrough(each.re_anchor_fraction)
                 context = AgentContext.subconscious(
-                    each.name, self.recipe.primary.name, ceilings, self.chronicle, strategy
+                    each.name, self.recipe.primary.name, ceilings, self.chronicle, strategy, ends_turn=ENDS_TURN
                 )
             minds[each.name] = Mind(each, context, listed, own, notes)
         calls = Calls(catalogue, catalogue.servers, ledger.channels)

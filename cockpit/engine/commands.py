@@ -136,12 +136,11 @@ class Commands:
                 shown = await self.reading.why(command.text("message") or "", now)
                 return self._done(command, f"{shown.id}: {shown.decision}", (shown,))
             case "audit":
-                target = command.target
-                if target is not None:
-                    found, _ = resolve(target, self.directory.targets(), command.verb)
-                    target = str(found[0])
+                wanted: tuple[Target | None, ...] = (None,)
+                if command.target is not None:
+                    wanted, _ = resolve(command.target, self.directory.targets(), command.verb)
                 last = command.number("last")
-                shown = await self.reading.audit(target, AUDIT if last is None else int(last), now)
+                shown = await self.reading.audit(wanted, AUDIT if last is None else int(last), now)
                 return self._done(command, f"{len(shown.rows)} rows", (shown,))
             case "stats":
                 shown = self.stats()

@@ -156,13 +156,15 @@ class Engine:
         """A step's surroundings."""
         parent = self.directory.parent(target)
         server = self.servers.get(target.server or "")
-        subconscious = self.agents.get(self.policy.subconscious or "")
+        watcher = self.policy.subconscious or ""
+        subconscious = self.agents.get(watcher)
+        owes = subconscious is not None and subconscious.wakes.owes(str(target))
         return World(
             policy=self.policy,
             name=self.directory.name(target),
             server=None if parent is None else draft.channel(parent),
             grant=frozenset() if server is None else server.grant,
-            looking=subconscious is not None and subconscious.wakes.owes(str(target)),
+            looking=owes or self.minds.shows_all(watcher, draft.channel(target)),
         )
 
     def judge(self, request: WakeRequest) -> Judgement:
@@ -194,7 +196,9 @@ class Engine:
             if was != channel:
                 self.rows.changed(channel.target)
         if entered:
-            self._spawn(self.minds.anchor_subconscious(), "anchor")
+            self.minds.entered = True
+            if not self.minds.turns(self.policy.subconscious or ""):
+                self._spawn(self.minds.anchor_subconscious(), "anchor")
         for effect in done.effects:
             self.outbox.release(effect, self._spawn)
         self.minds.typing.check()

@@ -40,7 +40,8 @@ class Mind:
 
 @dataclass(slots=True)
 class Minds:
-    """Satisfies `agent.Surroundings`."""
+    """Satisfies `agent.Surroundings`. entered: a tune-out began while the subconscious had a turn, whose history must
+    not be cut under it, so its anchor moves when the next one begins (V-4)."""
 
     ledger: Ledger
     catalogue: Catalogue
@@ -49,11 +50,16 @@ class Minds:
     primary: str
     minds: Mapping[str, Mind]
     _held: dict[str, dict[Target, Channel]] = field(default_factory=dict)
+    entered: bool = False
+    _began: dict[str, int] = field(default_factory=dict)
     _looked: dict[str, dict[Target, Epoch]] = field(default_factory=dict)
 
     async def compile(self, agent: str, began: int) -> Request | None:
         """The next request, its moved anchor kept before it is sent; None where there is nothing new to answer."""
         context = self.minds[agent].context
+        if self.entered and agent not in self._began and self.minds[agent].settings.role == "subconscious":
+            await self.anchor_subconscious()
+        self._began[agent] = began
         done = context.compile(self.prelude(agent), began=began)
         self._held[agent] = dict(self.ledger.channels)  # what comes while the anchor is kept is not in this request
         if done.moved:
@@ -75,7 +81,7 @@ class Minds:
             hint = f"did you mean {close[0]}?" if close else f"agents: {', '.join(self.minds)}"
             raise VerbError("bad_value", f"no agent {name!r}; {hint}", ", ".join(self.minds))
         try:
-            done = self.minds[name].context.preview(self.prelude(name))
+            done = self.minds[name].context.preview(self.prelude(name), began=self._began.get(name))
         except ModelError as error:
             raise VerbError("refused", str(error), "") from error
         request = request_json(done.request)
@@ -121,6 +127,8 @@ class Minds:
 
     def turning(self, agent: str, requests: Sequence[WakeRequest] | None) -> None:
         """A-9: typing is shown in the channels that woke a resident's turn, while it runs."""
+        if requests is None:
+            self._began.pop(agent, None)
         if self.minds[agent].settings.role != "resident":
             return
         if requests is None:
@@ -147,13 +155,25 @@ class Minds:
 
         return write
 
+    def shows_all(self, agent: str, channel: Channel | None) -> bool:
+        """Whether the agent's running turn has been shown all that is undigested there (T-12)."""
+        if channel is None or channel.epoch is None:
+            return False
+        seen = self._looked.get(agent, {}).get(channel.target)
+        return seen is not None and (seen.id, seen.undigested) == (channel.epoch.id, channel.epoch.undigested)
+
     def observe(self, message: Message) -> None:
         """Tell every context of a committed message."""
         for mind in self.minds.values():
             mind.context.observe(message)
 
+    def turns(self, agent: str) -> bool:
+        """Whether a turn of the agent has a request out."""
+        return agent in self._began
+
     async def anchor_subconscious(self) -> None:
         """V-4: at an enter and at startup, to the start of the oldest epoch then active; with none it stays."""
+        self.entered = False
         begun = [channel.epoch.began for channel in self.ledger.channels.values() if channel.epoch is not None]
         for mind in self.minds.values():
             context = mind.context

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from cockpit.core.channel import Channel, Totals
@@ -21,9 +21,8 @@ def totals_json(channel: Channel, server: Channel | None, now: float) -> dict[st
     """M-14 of one channel, open stretches added. All seconds are wall clock."""
     totals: Totals = channel.totals
     muted, tuned, offline = totals.seconds_muted, totals.seconds_tuned_out, totals.seconds_offline
-    for span in {channel.span, server.span if server else None}:
-        if span is not None:
-            muted += max(0.0, now - span.since)
+    spans = (channel.span, server.span if server else None)
+    muted += max(0.0, *(now - span.since if span is not None else 0.0 for span in spans))
     if channel.epoch is not None:
         tuned += max(0.0, now - channel.epoch.since)
     if channel.target.kind == "mcp" and channel.presence in {"offline", "killed"}:
@@ -108,9 +107,13 @@ class Reading:
             )
         return explained(message, now)
 
-    async def audit(self, target: str | None, last: int, now: float) -> Audited:
-        rows = await self.chronicle.audit(target=target, limit=last)
-        return Audited(now, tuple(audit_row(row) for row in rows))
+    async def audit(self, targets: Sequence[Target | None], last: int, now: float) -> Audited:
+        """The newest rows of these channels together, newest last; None stands for every channel."""
+        rows: list[Audit] = []
+        for target in targets:
+            rows += await self.chronicle.audit(target=None if target is None else str(target), limit=last)
+        rows.sort(key=lambda row: row.sequence)
+        return Audited(now, tuple(audit_row(row) for row in (rows[-last:] if last else [])))
 
     def stats(self, agents: Mapping[str, tuple[Usage, int, float | None]], now: float) -> Counted:
         """agents: usage, ended turns, and cost (None without prices) by name."""

@@ -89,6 +89,8 @@ class Terminal:
         deadline = time.monotonic() + PATIENCE
         while self._read(0.2) and time.monotonic() < deadline:
             pass
+        while self._child.isalive() and time.monotonic() < deadline:
+            time.sleep(0.02)  # its terminal is closed already, its servers are still ending
         self._child.close(force=True)
         code: int | None = self._child.exitstatus
         return 128 + int(self._child.signalstatus or 0) if code is None else code

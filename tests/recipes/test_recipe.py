@@ -202,6 +202,8 @@ def test_the_subconscious_inherits_each_field_from_the_primary_and_can_override_
         "prices": ("{ input = 1, output = 2 }", "{ input = 3, output = 4 }"),
         "api_key_env": ('"ONE"', '"TWO"'),
         "base_url_env": ('"ONE"', '"TWO"'),
+        "thinking": ('{ type = "adaptive" }', '{ type = "disabled" }'),
+        "parameters": ("{ temperature = 0.1 }", "{ temperature = 0.2 }"),
     }
     primary, own = values.get(field, ("20001", "30001") if field == "context_tokens" else ("11", "12"))
     voice = '[subconscious]\nsystem_prompt = "x"\n'
