@@ -15,9 +15,12 @@ import click
 import platformdirs
 
 from cockpit import __version__
+from cockpit import cli_remote as remote
+from cockpit.cli_terminal import fit_for_a_screen
 from cockpit.errors import CockpitError, RecipeError, StoreInUse, UsageError
 
 if TYPE_CHECKING:
+    from cockpit.control.wire import About
     from cockpit.engine.assemble import Session
     from cockpit.recipe import Recipe
 
@@ -59,7 +62,7 @@ def cli() -> None:
 @click.option("--no-mouse", is_flag=True, help="leave the mouse to the terminal")
 def open_screen(recipe: str, db: Path | None, read_only: bool, theme: str, no_mouse: bool) -> int:
     """Open the cockpit on the screen."""
-    _fit_for_a_screen()
+    fit_for_a_screen()
     os.environ.pop("ANTHROPIC_LOG", None)  # the SDK would log on standard error, over the screen
     from cockpit.ui import run_screen_async
 
@@ -78,6 +81,7 @@ def open_screen(recipe: str, db: Path | None, read_only: bool, theme: str, no_mo
                 starting = asyncio.Event()
                 group.create_task(session.engine.run(starting), name="engine")
                 group.create_task(_warm(session, first_frame, starting), name="imports")
+                listening = group.create_task(_listen(session, loaded), name="socket")
                 try:
                     code = await run_screen_async(
                         session.link("screen"),
@@ -90,6 +94,7 @@ def open_screen(recipe: str, db: Path | None, read_only: bool, theme: str, no_mo
                 finally:
                     session.engine.quit()
                     first_frame.set()
+                    listening.cancel()
             return code
 
     return asyncio.run(main())
@@ -139,12 +144,23 @@ def run_headless(recipe: str, db: Path | None, read_only: bool, headless: bool, 
             async with asyncio.TaskGroup() as group:
                 writing = group.create_task(pump(events, _write), name="lines")
                 reading = group.create_task(read(), name="input")
+                listening = group.create_task(_listen(session, loaded), name="socket")
                 await engine.run(starting)
                 await writing
                 reading.cancel()
+                listening.cancel()
             return code
 
     return asyncio.run(main())
+
+
+cli.add_command(remote.go)
+cli.add_command(remote.channels)
+cli.add_command(remote.reports)
+cli.add_command(remote.events)
+cli.add_command(remote.send)
+cli.add_command(remote.attach)
+cli.add_command(remote.bridge)
 
 
 @cli.command("check")
@@ -222,13 +238,41 @@ def _store(db: Path | None, name: str) -> Path:
     return db if db is not None else Path(platformdirs.user_state_dir("cockpit")) / f"{name}.db"
 
 
-def _fit_for_a_screen() -> None:
-    """Raises UsageError where a screen cannot be drawn."""
-    for stream, name in ((sys.stdin, "input"), (sys.stdout, "output")):
-        if not stream.isatty():
-            raise UsageError(f"standard {name} is no terminal: use `cockpit run --headless`")
-    if os.environ.get("TERM", "dumb") in {"dumb", ""}:
-        raise UsageError("TERM is dumb: the screen needs a terminal that can move its cursor")
+async def _listen(session: Session, recipe: Recipe) -> None:
+    """Let `cockpit go` and the others in, as long as the engine lives. Without a fit place for a socket, say so."""
+    from cockpit.control.paths import socket_path
+    from cockpit.control.server import serve
+    from cockpit.core.events import Failed
+
+    engine = session.engine
+
+    def told(words: str) -> None:
+        engine.hub.emit(Failed(engine.clock.wall(), "socket", words))
+
+    try:
+        await serve(
+            lambda name, origin: session.link(origin, name=name),
+            socket_path(Path(engine.store), recipe.name, os.environ),
+            about=_about(session, recipe),
+            intercom=session.send,
+            failed=told,
+        )
+    except UsageError as error:
+        told(str(error))
+
+
+def _about(session: Session, recipe: Recipe) -> About:
+    """What the socket says of this cockpit."""
+    from cockpit.control.wire import About
+
+    return About(
+        recipe.name,
+        os.path.realpath(session.engine.store),
+        os.getpid(),
+        __version__,
+        recipe.intercom.bridge_as_operator,
+        (*session.engine.settings, *recipe.intercom.participants, recipe.intercom.operator),
+    )
 
 
 async def _warm(session: Session, first_frame: asyncio.Event, starting: asyncio.Event) -> None:

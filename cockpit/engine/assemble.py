@@ -16,7 +16,7 @@ from cockpit.connect.supervisor import supervise
 from cockpit.context.agent_context import AgentContext, Ceilings, anchor_slot
 from cockpit.context.windowed import WindowedPassthrough
 from cockpit.core.channel import Channel, Presence
-from cockpit.core.events import Failed
+from cockpit.core.events import Failed, VerbRan
 from cockpit.core.records import Usage
 from cockpit.core.target import Target
 from cockpit.core.target import server as mcp
@@ -45,7 +45,7 @@ from cockpit.engine.subconscious_tools import SubconsciousTools
 from cockpit.engine.toolbox import ENDS_TURN, resident_tools, subconscious_tools
 from cockpit.engine.typing import Typing
 from cockpit.engine.wakes import Wakes
-from cockpit.errors import StoreError
+from cockpit.errors import CockpitError, StoreError, VerbError
 from cockpit.model.config import ModelConfig
 from cockpit.model.factory import make_model
 from cockpit.model.protocol import Model
@@ -66,6 +66,17 @@ class Session:
     read_only: bool
     models: tuple[Model, ...]
 
+    async def send(self, handle: str, token: str, to: str | None, text: str) -> VerbRan:
+        """A participant speaks over the Intercom."""
+        now = self.engine.clock.wall()
+        try:
+            receipt = await self.engine.desk.intercom.send(handle, token, to, text)
+        except VerbError as error:
+            return VerbRan(now, text, "send", False, str(error), error.code, error.hint)
+        except CockpitError as error:
+            return VerbRan(now, text, "send", False, str(error), "refused", "nothing was changed")
+        return VerbRan(now, text, "send", True, receipt.reason or "said")
+
     async def warm(self) -> None:
         """Load the SDKs that this recipe needs, in threads: after the first frame, before anything starts."""
         if self.engine.servers:
@@ -73,9 +84,9 @@ class Session:
         for model in self.models:
             await model.warm()
 
-    def link(self, origin: str, *, echo: bool = False) -> EngineLink:
-        """The engine for the operator, from `screen`, `headless` or `socket`."""
-        actor = Actor("operator", "operator", origin)
+    def link(self, origin: str, *, name: str = "operator", echo: bool = False) -> EngineLink:
+        """The engine for whoever acts in the operator's layer, from `screen`, `headless`, `socket` or `bridge`."""
+        actor = Actor(name, "operator", origin)
         return EngineLink(self.engine, actor, self.operator, self.read_only, echo)
 
 

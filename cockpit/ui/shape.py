@@ -34,4 +34,4 @@ class Shape:
             return cls("single")
         if width < 100:
             return cls("stacked", left=max(6, body * 45 // 100))
-        return cls("wide", left=max(58, width // 2), upper=body // 2)
+        return cls("wide", left=max(58, width // 2 if width < 140 else width * 11 // 20), upper=body // 2)

@@ -220,7 +220,7 @@ class Attention(RuleBasedStateMachine):
     def toggle_mute(self, layer: str, deliver: bool, now: bool) -> None:
         model, lane = self.model, self.lane
         if layer not in model.layers:
-            if not now:
+            if not now and not model.layers:
                 return
             lane.mute(ACTORS[layer])
             model.layers.add(layer)

@@ -213,6 +213,20 @@ async def test_opening_it_is_refused_and_closing_it_cancels_first(start: Start, 
         assert cockpit.servers["disc"].closed == ["noisy"]
 
 
+async def test_a_reconnect_opens_nothing_that_was_closed(start: Start, model: CuedModel) -> None:
+    """T-4, M-13: what was decided outlives connection and process; the recipe's choice is for a new channel only."""
+    async with start() as cockpit:
+        await cockpit.run(f"go=close target={NOISY}")
+        disc = cockpit.servers["disc"]
+        disc.opened.clear()
+        await disc.down()
+        await disc.up()
+        assert disc.opened == ["quiet"]
+    async with start() as cockpit:
+        assert cockpit.servers["disc"].opened == ["quiet"]
+        assert cockpit.session.engine.rows.row(cockpit.channel(NOISY).target).label == "closed"
+
+
 async def test_a_server_that_drops_the_channel_leaves_the_epoch(start: Start, model: CuedModel) -> None:
     """T-4, K-77: machine-made closes and a server that is away; list, peek and cancel still work."""
     async with start() as cockpit:

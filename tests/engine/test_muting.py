@@ -282,6 +282,8 @@ async def test_a_killed_server_under_a_mute(start: Start, model: CuedModel) -> N
         await cockpit.run("go=unmute target=mcp:git")
         assert label(cockpit, "mcp:git") == "killed"
         assert not cockpit.servers["git"].online
+    async with start(BOTH, down=("git",)) as cockpit:
+        assert label(cockpit, "mcp:git") == "killed"
     async with start(BOTH) as cockpit:
         assert label(cockpit, "mcp:git") == "killed"
         assert not cockpit.servers["git"].online

@@ -19,7 +19,8 @@ from cockpit.ui.board import Board, BoardLine, FoldLine, GroupState
 from cockpit.ui.keys import bindings
 from cockpit.ui.look import app_of
 from cockpit.ui.paint import Part, strip
-from cockpit.ui.text import own
+from cockpit.ui.text import Safe, own
+from cockpit.ui.traffic import Traffic
 from cockpit.ui.widgets.columns import Columns, Row, channel_row, fold_row, heading
 
 HEADING = 1
@@ -48,6 +49,8 @@ class Channels(ScrollView, can_focus=True, inherit_bindings=False):
         self.cursor: str | None = None
         self.gone = ""
         self.progress: dict[str, str] = {}
+        self.traffic = Traffic()
+        self._sparks: dict[str, Safe] = {}
         self.act: Callable[[str, tuple[str, ...]], None] = lambda key, targets: None
         self._place = 0
         self._shown: tuple[BoardLine, ...] = ()
@@ -66,9 +69,12 @@ class Channels(ScrollView, can_focus=True, inherit_bindings=False):
 
     def update_rows(self, rows: Iterable[ChannelChanged]) -> None:
         """Take in changes and repaint the cells that read otherwise now."""
+        before = dict(self.board.rows)
         changed = self.board.update(rows)
         if not changed:
             return
+        for target in changed & self.board.rows.keys():
+            self.traffic.note(before.get(target), self.board.rows[target], app_of(self).now())
         for target in changed:
             self.progress.pop(target, None)
         if self.cursor in changed and self.cursor not in self.board.rows:
@@ -83,8 +89,12 @@ class Channels(ScrollView, can_focus=True, inherit_bindings=False):
             self.post_message(self.Moved())
 
     def tick(self) -> None:
-        """A minute went by: time left may read otherwise."""
-        self._repaint({target for target, row in self.board.rows.items() if row.epoch is not None})
+        """A minute went by: time left and traffic may read otherwise."""
+        self.traffic.turn(app_of(self).now())
+        self._sparks = {
+            target: self.traffic.bars(target, ascii_only=app_of(self).look.ascii) for target in self.board.rows
+        }
+        self._repaint(self.board.rows)
 
     def progressed(self, target: str, text: str) -> None:
         """What a server says of a running call, until its row changes (semantics.md M-2)."""
@@ -223,6 +233,7 @@ class Channels(ScrollView, can_focus=True, inherit_bindings=False):
         return channel_row(
             row, self._columns, app.look, app.now(),
             marked=row.target in self.board.marked, said=self.progress.get(row.target, ""),
+            spark=self._sparks.get(row.target),
             lit=row.target == self.cursor and self.has_focus,
         )  # fmt: skip
 

@@ -11,9 +11,13 @@ from cockpit.ui.board import FoldLine
 from cockpit.ui.paint import Line, Part, measure
 from cockpit.ui.text import Safe, cells, clip, clip_middle, fit, line, own
 from cockpit.ui.theme import Role, Theme
+from cockpit.ui.traffic import MINUTES
 
 _GUTTER = 4
 """Mark, two glyphs, a space."""
+
+_NAME = 28
+"""Cells that a target keeps before a remark takes any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,7 @@ class Columns:
     target: int
     state: int
     remark: int
+    spark: int
     count: int
 
     @classmethod
@@ -31,10 +36,18 @@ class Columns:
         """The columns of a table `width` cells wide."""
         count = 5 if width >= 54 else 4
         room = max(0, width - _GUTTER - 3 * count - 1)
-        state = 13 if room < 36 else 16 if room < 42 else 18 if room < 60 else 24
+        state = 13 if room < 36 else 16 if room < 42 else 18 if room < 62 else 21
         state = min(state, room // 2)
-        remark = max(0, min(48, room - state - 30)) if room > 72 else 0
-        return cls(width, max(0, room - state - 1 - (remark + 1 if remark else 0)), state, remark, count)
+        spark = MINUTES if room >= 62 else 0
+        left = room - state - spark - 3 - _NAME
+        remark = min(48, left) if left >= 20 else 0
+        beside = sum(extra + 1 for extra in (remark, spark) if extra)
+        return cls(width, max(0, room - state - 1 - beside), state, remark, spark, count)
+
+    @property
+    def before_counts(self) -> int:
+        """The cells of all that stands before the counts."""
+        return _GUTTER + self.target + 1 + self.state + sum(extra + 1 for extra in (self.remark, self.spark) if extra)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +77,8 @@ def heading(columns: Columns) -> Line:
              Part(fit(own("state"), columns.state), "dim")]  # fmt: skip
     if columns.remark:
         parts += [_gap(), Part(fit(own(""), columns.remark), "dim")]
+    if columns.spark:
+        parts += [_gap(), Part(fit(own(f"{MINUTES} min"), columns.spark), "dim")]
     parts += [Part(fit(own(name), columns.count, "right"), "dim") for name in names]
     return tuple(parts)
 
@@ -75,10 +90,11 @@ def fold_row(fold: FoldLine, columns: Columns) -> Row:
 
 def channel_row(
     row: ChannelChanged, columns: Columns, look: Theme, now: float, *,
-    marked: bool = False, said: str = "", lit: bool = False,
+    marked: bool = False, said: str = "", spark: Safe | None = None, lit: bool = False,
 ) -> Row:  # fmt: skip
-    """One channel's line. said: what stands in the place of the remark. lit: the cursor is on it and has the focus.
+    """One channel's line. said: what stands in the place of the remark. spark: its traffic.
 
+    lit: the cursor is on it and has the focus.
     now: seconds since 1970, for the time left.
     """
     dead = row.presence in {"offline", "killed"}
@@ -89,6 +105,8 @@ def channel_row(
     if columns.remark:
         remark = line(said, 80) if said else words.remark(row, now)
         parts += [_gap(), Part(fit(remark, columns.remark), "dim")]
+    if columns.spark:
+        parts += [_gap(), Part(fit(spark or own(""), columns.spark), "accent")]
     return Row((*parts, *_counts(row.wait, row.need, row.held, columns.count)))
 
 
@@ -110,7 +128,7 @@ def _filled(text: Safe, width: int, role: Role) -> Iterator[Part]:
 def _fold(fold: FoldLine, columns: Columns) -> Iterator[Part]:
     words_ = f"    +{fold.channels} {'quiet' if fold.quiet else 'channels'}"
     name = f"{words_} of {line(fold.server, 40)}"
-    room = _GUTTER + columns.target + 1 + columns.state + (columns.remark + 1 if columns.remark else 0)
+    room = columns.before_counts
     yield Part(fit(own(name), room), "dim")
     yield from _counts(fold.wait, fold.need, fold.held, columns.count)
 
