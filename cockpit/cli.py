@@ -16,6 +16,7 @@ import platformdirs
 
 from cockpit import __version__
 from cockpit import cli_remote as remote
+from cockpit import cli_store as stored
 from cockpit.cli_terminal import fit_for_a_screen
 from cockpit.errors import CockpitError, RecipeError, StoreInUse, UsageError
 
@@ -72,6 +73,7 @@ def open_screen(recipe: str, db: Path | None, read_only: bool, theme: str, no_mo
         from cockpit.recipe import shipped_dir
 
         store = _store(db, loaded.name)
+        stored.remember(store, recipe)
         async with open_session(
             loaded, store, environment=os.environ, logs=store.parent / "logs", read_only=read_only
         ) as session:
@@ -117,6 +119,7 @@ def run_headless(recipe: str, db: Path | None, read_only: bool, headless: bool, 
         from cockpit.engine.assemble import open_session
 
         store = _store(db, loaded.name)
+        stored.remember(store, recipe)
         async with open_session(
             loaded, store, environment=os.environ, logs=store.parent / "logs", read_only=read_only
         ) as session:
@@ -161,6 +164,11 @@ cli.add_command(remote.events)
 cli.add_command(remote.send)
 cli.add_command(remote.attach)
 cli.add_command(remote.bridge)
+cli.add_command(stored.audit)
+cli.add_command(stored.stats)
+cli.add_command(stored.why)
+cli.add_command(stored.context)
+cli.add_command(stored.export)
 
 
 @cli.command("check")

@@ -9,7 +9,7 @@ from cockpit.core.channel import Channel, Layer, Span
 from cockpit.core.message import RESIDENTS, Message, Text
 from cockpit.core.records import DumpOf, Notice, Record
 from cockpit.core.state import lifecycle
-from cockpit.core.world import Actor, Effect, Now, Quiet, Step, World
+from cockpit.core.world import Actor, Now, Step, World
 from cockpit.errors import VerbError
 
 
@@ -46,10 +46,7 @@ def mute(
     else:
         span = replace(span, layers=(*span.layers, layer), soft=span.soft and soft)
     after = replace(channel, span=span)
-    quiet: tuple[Effect, ...] = ()
-    if target.kind == "channel" and target.server is not None:
-        quiet = (Quiet(target.server, target.id),)
-    return Step(after, (lifecycle(after, "muted", now, actor),), quiet, f"{target} is muted")
+    return Step(after, (lifecycle(after, "muted", now, actor),), answer=f"{target} is muted")
 
 
 def unmute(

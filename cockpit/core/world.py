@@ -72,15 +72,7 @@ class Process:
     alive: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Quiet:
-    """Stop a typing indicator that is running in this channel (A-9)."""
-
-    server: str
-    channel_id: str
-
-
-Effect = Acknowledge | Wish | Process | Quiet
+Effect = Acknowledge | Wish | Process
 """Released only after the commit."""
 
 

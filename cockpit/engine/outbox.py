@@ -1,4 +1,4 @@
-"""What goes back to servers after a commit: acknowledgements, wishes, typing; none of it can hold up the ledger.
+"""What goes back to servers after a commit: acknowledgements and wishes; none of it can hold up the ledger.
 
 Acknowledgements of one server go out one after the other through a bounded queue; what does not fit, or fails, is
 recorded in the audit and changes nothing else (T-7).
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from cockpit.connect.ports import Server
 from cockpit.core.target import Target, channel
-from cockpit.core.world import Acknowledge, Effect, Process, Quiet, Wish
+from cockpit.core.world import Acknowledge, Effect, Process, Wish
 from cockpit.errors import CockpitError, ConnectorError, ToolError
 
 BOUND = 1_000
@@ -48,9 +48,6 @@ class Outbox:
                 spawn(self._wish(effect), f"wish:{name}")
             case Process(server=name):
                 spawn(self._process(effect), f"process:{name}")
-            case Quiet(server=name, channel_id=channel_id):
-                if name in self.servers:
-                    self.servers[name].typing(channel_id, on=False)
 
     async def run(self, name: str) -> None:
         """Send one server's acknowledgements, in order, for ever."""

@@ -14,7 +14,7 @@ from cockpit.core.text import render
 from cockpit.engine.directory import Directory
 from cockpit.engine.rows import epoch_view
 from cockpit.errors import VerbError
-from cockpit.store.protocol import Chronicle
+from cockpit.store.protocol import Reads
 
 
 def totals_json(channel: Channel, server: Channel | None, now: float) -> dict[str, Json]:
@@ -72,7 +72,7 @@ def explained(message: Message, now: float) -> Explained:
 class Reading:
     """Reads of the live store; none of them changes anything."""
 
-    chronicle: Chronicle
+    chronicle: Reads
     directory: Directory
     channels: Mapping[Target, Channel]
 

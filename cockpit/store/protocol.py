@@ -33,21 +33,13 @@ class Opened:
     skipped: tuple[str, ...] = ()
 
 
-class Chronicle(Protocol):
-    """One append-only log. Every method raises StoreError when the file cannot be read or written."""
+class Reads(Protocol):
+    """What a log answers. Every method raises StoreError when the file cannot be read."""
 
     async def opened(self) -> Opened: ...
 
     async def known(self, keys: Collection[str]) -> frozenset[str]:
         """Which of these duplicate keys are in the log already (A-7); asked once a batch."""
-        ...
-
-    async def append(self, batch: Batch) -> tuple[Record, ...]:
-        """Write the batch in one transaction, all or nothing, durable when it returns.
-
-        Returns the records as written, in order, a DumpOf replaced by what it became (Notice, and where there is a
-        report turn Notice and WakeRequest), all with their sequences.
-        """
         ...
 
     async def messages(
@@ -76,3 +68,15 @@ class Chronicle(Protocol):
     async def audit(self, *, target: str | None = None, limit: int) -> Sequence[Audit]: ...
 
     async def lifecycle(self, *, target: str, limit: int) -> Sequence[Lifecycle]: ...
+
+
+class Chronicle(Reads, Protocol):
+    """One append-only log, by its one writer."""
+
+    async def append(self, batch: Batch) -> tuple[Record, ...]:
+        """Write the batch in one transaction, all or nothing, durable when it returns.
+
+        Returns the records as written, in order, a DumpOf replaced by what it became (Notice, and where there is a
+        report turn Notice and WakeRequest), all with their sequences.
+        """
+        ...

@@ -12,6 +12,7 @@ from textual.pilot import Pilot
 
 from cockpit.core.events import Event
 from cockpit.testing.fake_link import START, FakeLink
+from cockpit.ui import keys as bound
 from cockpit.ui.app import CockpitApp
 
 THEMES = Path(__file__).parents[2] / "themes"
@@ -109,11 +110,14 @@ async def driven(
     size: tuple[int, int] = (120, 40),
     theme: str = "dark",
     read_only: bool = False,
+    keys: tuple[bound.Key, ...] = bound.KEYS,
 ) -> AsyncIterator[Driven]:
     """Open the screen over `link` (the demo's unless given) and wait until it shows the snapshot."""
     link = FakeLink() if link is None else link
     hands = Hands()
-    app = CockpitApp(link, theme=theme, themes=THEMES, read_only=read_only, now=hands.now, elapsed=hands.elapsed)
+    app = CockpitApp(
+        link, theme=theme, themes=THEMES, read_only=read_only, keys=keys, now=hands.now, elapsed=hands.elapsed
+    )
     async with app.run_test(size=size) as pilot:
         screen = Driven(app, link, pilot, hands)
         while not link.subscriptions:

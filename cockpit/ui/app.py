@@ -10,6 +10,8 @@ from pathlib import Path
 from textual.driver import Driver
 
 from cockpit.core.events import Link
+from cockpit.ui.keymap import changes
+from cockpit.ui.keys import KEYS, Key
 from cockpit.ui.look import LookApp
 from cockpit.ui.screens.main import MainScreen
 from cockpit.ui.theme import ascii_wanted, load, names
@@ -21,7 +23,7 @@ MONO = "mono"
 class CockpitApp(LookApp, inherit_bindings=False):
     """The screen of one cockpit. now: seconds since 1970; elapsed: seconds on a clock that only goes forward.
 
-    first_frame is called once the first frame is out. driver: what draws, Textual's own unless given.
+    first_frame is called once the first frame is out. keys: as `keymap.remapped` gives them. driver: what draws, Textual's own unless given.
     `return_value` is the exit code.
     """
 
@@ -39,10 +41,12 @@ class CockpitApp(LookApp, inherit_bindings=False):
         now: Callable[[], float] = time.time,
         elapsed: Callable[[], float] = time.monotonic,
         driver: type[Driver] | None = None,
+        keys: tuple[Key, ...] = KEYS,
     ) -> None:
         self._plain = "NO_COLOR" in os.environ
         self.look = load(MONO if self._plain else theme, themes, ascii_only=ascii_wanted())
         super().__init__(driver_class=driver, ansi_color=True if self.look.plain else None)
+        self.keys = keys
         self.now = now
         self.elapsed = elapsed
         self._themes = themes
@@ -53,6 +57,7 @@ class CockpitApp(LookApp, inherit_bindings=False):
         self.theme = self.look.name
 
     def on_mount(self) -> None:
+        self.set_keymap(changes(self.keys))
         self.push_screen(self._main)
 
     def post_display_hook(self) -> None:

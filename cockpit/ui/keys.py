@@ -6,7 +6,7 @@ bottom and help are all made from `KEYS`, so they cannot disagree.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -60,6 +60,9 @@ def _of_verb(key: str, verbs: tuple[Verb, ...]) -> Key:
 
 _VERBS = tuple(_of_verb(key, verbs) for key, verbs in KEYED.items() if len(key) == 1)
 
+BY_ID: Mapping[str, tuple[Verb, ...]] = {f"verb.{verbs[0].name}": verbs for verbs in KEYED.values()}
+"""The verbs that a key of the table means, by the key's id."""
+
 KEYS: tuple[Key, ...] = (
     *_VERBS,
     Key("table.peek", "enter", "Enter", "peek at the row, or open a fold", "enter", "table"),
@@ -112,19 +115,28 @@ KEYS: tuple[Key, ...] = (
 )  # fmt: skip
 
 
-FOOT = ("m", "t", "c", "p", "Enter", "n", "/", ":", "?", "q", "o", "K", "u", "a", "s", "x")
+FOOT = (
+    "verb.mute", "verb.tune-out", "verb.cancel", "verb.peek", "reports.peek", "go.next", "go.search", "go.verb",
+    "go.help", "verb.quit", "verb.open", "verb.kill", "verb.undo", "verb.audit", "verb.stats", "verb.context",
+)  # fmt: skip
 """The order of the legend; what comes last gives way where the room is small."""
 
+TOGETHER: tuple[tuple[Scope, ...], ...] = (
+    ("table", "move", "anywhere"), ("reports", "move", "anywhere"), ("resident", "move", "anywhere"),
+    ("peek", "sheet", "move"), ("composer",), ("search",),
+)  # fmt: skip
+"""The scopes that hold at one time: within each of these a key means one thing."""
 
-def legend(*scopes: Scope) -> list[Key]:
+
+def legend(keys: Iterable[Key], *scopes: Scope) -> list[Key]:
     """The keys of some places that have a word in the legend, in its order."""
-    shown = [key for key in of_scope(*scopes) if key.foot]
-    return sorted(shown, key=lambda key: FOOT.index(key.shown) if key.shown in FOOT else len(FOOT))
+    shown = [key for key in keys if key.foot and key.scope in scopes]
+    return sorted(shown, key=lambda key: FOOT.index(key.id) if key.id in FOOT else len(FOOT))
 
 
-def of_scope(*scopes: Scope) -> tuple[Key, ...]:
+def of_scope(*scopes: Scope, keys: Iterable[Key] = KEYS) -> tuple[Key, ...]:
     """The keys of some places, verbs first."""
-    return tuple(key for key in KEYS if key.scope in scopes)
+    return tuple(key for key in keys if key.scope in scopes)
 
 
 def bindings(*scopes: Scope) -> list[BindingType]:
@@ -137,11 +149,13 @@ def bindings(*scopes: Scope) -> list[BindingType]:
 
 def clashes(keys: Iterable[Key] = KEYS) -> list[str]:
     """Keys that two things of one place want, in sentences; none, unless somebody changed the tables."""
-    found: list[str] = []
-    seen: dict[tuple[Scope, str], Key] = {}
-    for key in keys:
-        for name in key.keys.split(","):
-            other = seen.setdefault((key.scope, name), key)
-            if other is not key:
-                found.append(f"{name} is both {other.id} and {key.id}")
-    return found
+    listed = list(keys)
+    found: dict[str, None] = {}
+    for scopes in TOGETHER:
+        seen: dict[str, Key] = {}
+        for key in of_scope(*scopes, keys=listed):
+            for name in key.keys.split(","):
+                other = seen.setdefault(name, key)
+                if other is not key:
+                    found[f"{name} is both {other.id} and {key.id}"] = None
+    return list(found)

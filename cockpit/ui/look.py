@@ -8,6 +8,7 @@ from textual.app import App
 from textual.strip import Strip
 from textual.widget import Widget
 
+from cockpit.ui.keys import Key
 from cockpit.ui.paint import Line, strip
 from cockpit.ui.theme import Theme
 
@@ -15,10 +16,11 @@ from cockpit.ui.theme import Theme
 class LookApp(App[int], inherit_bindings=False):
     """An app that widgets can ask how things look and what time it is.
 
-    now: seconds since 1970. elapsed: seconds on a clock that only goes forward.
+    keys: every key, as the operator has them. now: seconds since 1970. elapsed: seconds on a clock that only goes forward.
     """
 
     look: Theme
+    keys: tuple[Key, ...]
     now: Callable[[], float]
     elapsed: Callable[[], float]
 

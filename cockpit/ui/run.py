@@ -14,6 +14,8 @@ from pathlib import Path
 
 from cockpit.core.events import Link
 from cockpit.ui.app import CockpitApp
+from cockpit.ui.keymap import remapped
+from cockpit.ui.keys import KEYS
 from cockpit.ui.terminal import own_terminal
 
 INTERRUPTED = 130
@@ -36,12 +38,23 @@ async def run_screen_async(
     mouse: bool,
     read_only: bool,
     on_first_frame: Callable[[], None] = lambda: None,
+    keys: Path | None = None,
 ) -> int:
     """The same within a running loop, so that an engine may run beside it. on_first_frame is called once the first
-    frame is out: before that nothing slow should be imported."""
+    frame is out: before that nothing slow should be imported. keys: a file of remapped keys, where there is one.
+
+    Raises UsageError on a wrong theme or keys, before anything is drawn.
+    """
+    wanted = KEYS if keys is None else remapped(keys)
     with own_terminal() as driver:
         app = CockpitApp(
-            link, theme=theme, themes=themes, read_only=read_only, first_frame=on_first_frame, driver=driver
+            link,
+            theme=theme,
+            themes=themes,
+            read_only=read_only,
+            first_frame=on_first_frame,
+            driver=driver,
+            keys=wanted,
         )
         with _ended_by_signals(app):
             code = await app.run_async(mouse=mouse)

@@ -10,7 +10,7 @@ from cockpit.core.policy import Policy
 from cockpit.core.records import Audit, DumpOf, Lifecycle, Notice, WakeRequest
 from cockpit.core.step import Cancel, Keep, Observe, Release, Withheld
 from cockpit.core.target import Target
-from cockpit.core.world import Process, Quiet
+from cockpit.core.world import Process
 from cockpit.errors import VerbError
 from cockpit.testing.lane import NINE, OPERATOR, RESIDENT, Lane
 
@@ -28,13 +28,6 @@ def test_a_mute_stops_nothing() -> None:
     assert (after.presence, after.totals, after.killed) == (before.presence, before.totals, before.killed)
     assert lane.effects == []
     assert [record.what for record in lane.of(Lifecycle)] == ["muted"]
-
-
-def test_a_typing_indicator_in_a_muted_chat_channel_is_stopped() -> None:
-    """A-9."""
-    lane = Lane.chat()
-    lane.mute()
-    assert lane.effects == [Quiet("disc", "noisy")]
 
 
 def test_a_span_runs_from_the_first_layer_on_to_the_last_off() -> None:

@@ -101,6 +101,14 @@ class TestWhatItShows:
         written = await chronicle.append(Batch((said(2, "along", epoch="epoch-1"), ends(3, 2))))
         assert lines(written) == ["hedgehog: before", "hedgehog: along"]
 
+    async def test_what_stands_after_it_in_the_log_is_not_in_it(
+        self, chronicle: SqliteChronicle, said: Said, ends: Ends
+    ) -> None:  # T-16
+        late = said(9, "late", span="span-1")
+        first = ends(2, 2, stamp="span-1", report=None)
+        written = await chronicle.append(Batch((said(1, "in time", span="span-1"), first, late)))
+        assert lines(written) == ["hedgehog: in time"]
+
     async def test_it_holds_nothing_of_another_epoch_and_nothing_that_was_heard(
         self, chronicle: SqliteChronicle, said: Said, ends: Ends
     ) -> None:

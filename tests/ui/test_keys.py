@@ -51,7 +51,7 @@ def test_every_key_of_the_registry_is_bound_and_has_its_place() -> None:
 
 def test_the_legend_begins_as_the_contract_draws_it() -> None:
     """cockpit.md, Screen"""
-    shown = [(key.shown, key.foot) for key in legend("table", "anywhere")]
+    shown = [(key.shown, key.foot) for key in legend(KEYS, "table", "anywhere")]
     assert shown[:9] == [
         ("m", "mute"), ("t", "tune out"), ("c", "cancel"), ("p", "peek"), ("n", "next"), ("/", "filter"),
         (":", "verb"), ("?", "help"), ("q", "quit"),

@@ -13,8 +13,8 @@ from textual.screen import Screen
 from textual.widgets import Input
 
 from cockpit.core.target import Target
-from cockpit.ui.keys import Scope, bindings, legend, of_scope
-from cockpit.ui.lines import KEYED, chosen, is_verb
+from cockpit.ui.keys import BY_ID, Scope, bindings, legend, of_scope
+from cockpit.ui.lines import chosen, is_verb
 from cockpit.ui.log import Log
 from cockpit.ui.look import app_of
 from cockpit.ui.screens.help import help_sheet
@@ -151,7 +151,7 @@ class Going(Screen[None], inherit_bindings=False):
 
     def action_help(self) -> None:
         pane = self._focused_pane
-        self.app.push_screen(help_sheet("composer" if pane is None else _SCOPES[pane]))
+        self.app.push_screen(help_sheet(app_of(self).keys, "composer" if pane is None else _SCOPES[pane]))
 
     def action_theme(self) -> None:
         self.say(own(app_of(self).next_theme()))
@@ -316,8 +316,8 @@ class Going(Screen[None], inherit_bindings=False):
         else:
             row = self.panes.channels.row if pane == "channels" else None
             pairs = []
-            for key in legend(_SCOPES[pane], "anywhere"):
-                verbs = KEYED.get(key.shown)
+            for key in legend(app_of(self).keys, _SCOPES[pane], "anywhere"):
+                verbs = BY_ID.get(key.id)
                 word = chosen(verbs, row).name.replace("-", " ") if verbs and row is not None else key.foot
                 pairs.append((key.shown, "search" if key.id == "go.search" and pane != "channels" else word))
         self.query_one(Legend).show(pairs)

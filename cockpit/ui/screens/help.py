@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from cockpit.core.verbs import VERBS
 from cockpit.ui.keys import SCOPES, Key, Scope, of_scope
 from cockpit.ui.paint import Part
@@ -12,14 +14,14 @@ from cockpit.ui.widgets.reader import Item
 _KEY_COLUMN = 12
 
 
-def help_sheet(scope: Scope) -> Sheet:
-    """Help as `?` shows it in a pane: that pane's keys first."""
+def help_sheet(keys: Sequence[Key], scope: Scope) -> Sheet:
+    """Help as `?` shows it in a pane: that pane's keys first. keys: as the operator has them."""
     scopes: list[Scope] = [scope, "anywhere"] if scope in {"composer", "move"} else [scope, "move", "anywhere"]
     scopes += [other for other in SCOPES if other not in scopes and other != "search"]
     items: list[Item] = []
     for place in dict.fromkeys(scopes):
         items.append(Item(place, (Part(own(SCOPES[place]), "strong"),), own(""), indent=0))
-        items += [_key(key) for key in of_scope(place)]
+        items += [_key(key) for key in of_scope(place, keys=keys)]
         items.append(Item(f"{place} end", (), own("")))
     items.append(Item("verbs", (Part(own("Verbs"), "strong"),), own("   (after : in the composer)"), "dim"))
     for verb in VERBS:

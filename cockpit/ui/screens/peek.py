@@ -85,7 +85,7 @@ class PeekSheet(Sheet, inherit_bindings=False):
         self._facts()
 
     def keys(self) -> tuple[Key, ...]:
-        return of_scope("peek", "sheet")
+        return of_scope("peek", "sheet", keys=app_of(self).keys)
 
     def row_changed(self, row: ChannelChanged) -> None:
         """The channel's row reads otherwise: look again, unless a look is already due."""

@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 from textual.screen import ModalScreen
 
 from cockpit.ui.keys import Key, bindings, of_scope
+from cockpit.ui.look import app_of
 from cockpit.ui.text import Safe, line, own
 from cockpit.ui.widgets.bars import TitleBar
 from cockpit.ui.widgets.foot import Legend
@@ -56,7 +57,7 @@ class Sheet(ModalScreen[None], inherit_bindings=False):
 
     def keys(self) -> Sequence[Key]:
         """The keys of the legend, the most useful first."""
-        return of_scope("sheet")
+        return of_scope("sheet", keys=app_of(self).keys)
 
     def show_items(self, items: Sequence[Item]) -> None:
         """Show these; the cursor stays with its item."""

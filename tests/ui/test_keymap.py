@@ -1,0 +1,88 @@
+"""Keys as the operator wants them: clashes told at the start, old keys without their old meaning."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from cockpit.errors import UsageError
+from cockpit.testing.driven_screen import driven
+from cockpit.ui.keymap import changes, remapped
+from cockpit.ui.keys import KEYS, Key
+
+
+@pytest.fixture
+def keys_of(tmp_path: Path) -> Path:
+    """A file for keys."""
+    return tmp_path / "keys.toml"
+
+
+def read(path: Path, text: str) -> tuple[Key, ...]:
+    path.write_text(text, "utf-8")
+    return remapped(path)
+
+
+def test_only_what_the_file_names_changes(keys_of: Path) -> None:
+    keys = read(keys_of, '"verb.mute" = "M"\nmove.down = "J,down"\ngo.next = "f6"\n')
+    assert changes(keys) == {"verb.mute": "M", "move.down": "J,down", "go.next": "f6"}
+    assert changes(KEYS) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('verb.moot = "M"', "no key is called 'verb.moot'; did you mean verb.mute"),
+        ("verb.mute = 3", "verb.mute is 3, not a key"),
+        ('verb.mute = ""', "verb.mute is '', not a key"),
+        ('verb.mute = "f5,,x"', "verb.mute is 'f5,,x', not a key"),
+        ('verb.mute = "c"', "c is both verb.mute and verb.cancel"),
+        ('move.down = "t"', "t is both verb.tune-out and move.down"),
+        ('composer.run = "f5"', "composer.run is a line's own key and stays what it is"),
+        ("verb.mute = ", "Invalid value"),
+    ],
+)
+def test_what_is_wrong_is_told_at_the_start(keys_of: Path, text: str, says: str) -> None:
+    """F-32, R-5"""
+    with pytest.raises(UsageError, match=re.escape(says)) as caught:
+        read(keys_of, text)
+    assert str(keys_of) in str(caught.value)
+
+
+def test_a_missing_file_is_told(keys_of: Path) -> None:
+    """R-5"""
+    with pytest.raises(UsageError, match="No such file"):
+        remapped(keys_of)
+
+
+async def test_a_remapped_key_does_its_new_thing_and_never_its_old_one(keys_of: Path) -> None:
+    """F-32"""
+    keys = read(keys_of, 'verb.mute = "M"')
+    async with driven(keys=keys) as screen:
+        await screen.press("m")
+        assert screen.link.ran == []
+        await screen.press("M")
+        assert screen.link.ran == ["go=mute target=mcp:git"]
+        assert "M unmute" in screen.text.split("\n")[-1]
+        await screen.press("question_mark")
+        assert re.search(r"M +mute: nothing from it", screen.text)
+
+
+async def test_two_keys_can_be_changed_crosswise(keys_of: Path) -> None:
+    """F-32"""
+    keys = read(keys_of, 'move.down = "k,down"\nmove.up = "j,up"\n')
+    async with driven(keys=keys) as screen:
+        channels = screen.app.main.panes.channels
+        await screen.press("k", "k", "j")
+        assert channels.cursor == "mcp:disc"
+        await screen.press("down", "up")
+        assert channels.cursor == "mcp:disc"
+
+
+async def test_a_remapped_letter_is_a_letter_on_a_line(keys_of: Path) -> None:
+    keys = read(keys_of, 'go.pane = "o"\nverb.open = "O"\n')
+    async with driven(keys=keys) as screen:
+        await screen.press("i")
+        await screen.write("to go on")
+        assert screen.app.main.composer.value == "to go on"
