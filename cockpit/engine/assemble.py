@@ -110,10 +110,11 @@ async def open_session(
     settings = agents_of(recipe)
     models = {each.name: make_model(model_config(each.model, environment)) for each in settings}
     try:
-        async with open_chronicle(store) as chronicle:
+        time = clock or SystemClock()
+        hub = Hub(time.wall)
+        async with open_chronicle(store, tell=lambda line: hub.emit(Failed(time.wall(), "store", line))) as chronicle:
             opened = await chronicle.opened()
-            time = clock or SystemClock()
-            building = _Building(recipe, settings, chronicle, opened, time, read_only)
+            building = _Building(recipe, settings, chronicle, opened, time, hub, read_only)
 
             def start(config: ServerConfig, host: Host, killed: bool) -> Server:
                 return supervise(config, host, logs=logs, clock=time, killed=killed)
@@ -134,6 +135,7 @@ class _Building:
     chronicle: Chronicle
     opened: Opened
     clock: Clock
+    hub: Hub
     read_only: bool
 
     def engine(self, store: str, models: Mapping[str, Model], make_server: ServerMaker) -> Engine:
@@ -141,7 +143,7 @@ class _Building:
         names = [server.name for server in self.recipe.servers]
         directory = Directory(names, self._people())
         channels = self._channels(names, directory)
-        hub = Hub(clock.wall)
+        hub = self.hub
         ledger = Ledger(
             self.chronicle,
             clock.wall,

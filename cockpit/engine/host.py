@@ -39,7 +39,7 @@ class EngineHost:
             done = draft.step(_row(given, draft), Admit(given, verdict))
             return Receipt(accepted=True, reason=done.answer)
 
-        amends = f"{given.target.server}/{given.id}" if given.change and given.id and given.target.server else None
+        amends = f"{given.target.name}/{given.id}" if given.change and given.id else None
         repeated = Receipt(accepted=True, duplicate=True)
         return await self.ledger.submit(admit, key=given.key, amends=amends, repeated=repeated)
 

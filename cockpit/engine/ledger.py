@@ -262,11 +262,6 @@ def _heed(future: asyncio.Future[T]) -> None:
 
 
 def _in_batch(records: Sequence[Record], reference: str) -> Message | None:
-    """The message of this very transaction that an edit speaks of."""
-    server, _, message_id = reference.partition("/")
-    for record in reversed(records):
-        if isinstance(record, Message) and record.id == message_id and record.edits is None and record.target:
-            _, _, name = record.target.partition(":")
-            if name.partition("/")[0] == server:
-                return record
-    return None
+    """The message of this very transaction that an edit speaks of, by `SERVER/CHANNEL-ID/MESSAGE-ID`."""
+    said = (record for record in reversed(records) if isinstance(record, Message) and record.edits is None)
+    return next((each for each in said if f"{(each.target or '').partition(':')[2]}/{each.id}" == reference), None)

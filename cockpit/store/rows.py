@@ -63,7 +63,7 @@ class Rows:
             owed=[(record.sequence,) for record in records if isinstance(record, WakeRequest)],
             served=[(sequence,) for record in ended for sequence in record.served],
             snapshots=[(record.name, record.sequence) for record in records if isinstance(record, Snapshot)],
-            turns=[_turn(record) for record in ended if record.state != "started"],
+            turns=[_turn(record) for record in ended if record.usage is not None],  # without: owed, and never begun
         )
 
     def storable(self) -> Rows:

@@ -23,8 +23,8 @@ MONO = "mono"
 class CockpitApp(LookApp, inherit_bindings=False):
     """The screen of one cockpit. now: seconds since 1970; elapsed: seconds on a clock that only goes forward.
 
-    first_frame is called once the first frame is out. keys: as `keymap.remapped` gives them. driver: what draws, Textual's own unless given.
-    `return_value` is the exit code.
+    first_frame is called once the first frame is out. keys: as `keymap.remapped` gives them. driver: what draws,
+    Textual's own unless given. `return_value` is the exit code.
     """
 
     TITLE = "cockpit"

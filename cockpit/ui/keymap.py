@@ -6,6 +6,7 @@ with what is near; an old key never keeps its old meaning (cases.md F-32).
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -63,10 +64,7 @@ def _flat(table: Mapping[str, object], before: str = "") -> Iterator[tuple[str, 
 def _named(written: str) -> str:
     """Textual's names of the keys that are written, or empty where one is none."""
     parts = [part.strip() for part in written.split(",")] if written != "," else [","]
-    fine = all(
-        len(part) == 1 or (part.isascii() and part.replace("+", "").replace("_", "").isalnum()) for part in parts
-    )
-    if not fine or not all(parts):
+    if not all(len(part) == 1 or re.fullmatch("[a-z0-9]+([+_][a-z0-9]+)*", part) for part in parts):
         return ""
     return ",".join(each.key for part in parts for each in Binding.make_bindings([Binding(_long(part), "x")]))
 

@@ -16,7 +16,8 @@ from cockpit.ui.theme import Theme
 class LookApp(App[int], inherit_bindings=False):
     """An app that widgets can ask how things look and what time it is.
 
-    keys: every key, as the operator has them. now: seconds since 1970. elapsed: seconds on a clock that only goes forward.
+    keys: every key, as the operator has them. now: seconds since 1970. elapsed: seconds on a clock that only goes
+    forward.
     """
 
     look: Theme

@@ -21,6 +21,11 @@ REPLAYED = 8192
 """Bytes of what was kept that come out at the end: its last ones."""
 
 
+_KEEP_TITLE = "\x1b[22;2t"
+_GIVE_TITLE_BACK = "\x1b[23;2t"
+"""XTWINOPS: the terminal's title is put on its stack while the screen has its own."""
+
+
 class Surface:
     """The one way to the terminal, as text. Writing to it never raises."""
 
@@ -75,9 +80,11 @@ def own_terminal() -> Iterator[type[TerminalDriver]]:
         _flush()
         for number in aside:
             os.dup2(kept.fileno(), number)
+        Driver.surface.write(_KEEP_TITLE)
         try:
             yield Driver
         finally:
+            Driver.surface.write(_GIVE_TITLE_BACK)
             _flush()
             for number, original in aside.items():
                 os.dup2(original, number)

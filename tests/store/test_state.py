@@ -82,11 +82,13 @@ async def test_the_newest_snapshot_of_each_name_holds(chronicle: SqliteChronicle
 
 
 async def test_turns_and_their_usage_are_summed_a_agent(chronicle: SqliteChronicle) -> None:
+    """A turn without usage was owed and never began."""
     used = Usage(100, 20, 80, 5)
     records = (
         TurnEnded("scout", "started", "message", 1.0, sequence=1),
         TurnEnded("scout", "ended", "message", 1.0, used, sequence=2),
-        TurnEnded("watcher", "failed", "wake", 1.0, sequence=3),
+        TurnEnded("watcher", "failed", "wake", 1.0, Usage(), sequence=3),
+        TurnEnded("watcher", "ended", "wake", 1.0, None, sequence=5),
     )
     await chronicle.append(Batch(records))
     await chronicle.append(Batch((TurnEnded("scout", "stopped", "prompt", 1.0, used, sequence=4),)))

@@ -131,6 +131,17 @@ def test_ctrl_c_twice_restores_the_terminal_and_ends_with_130(terminal: Terminal
     assert all(sequence in terminal.bytes for sequence in RESTORED)
 
 
+def test_the_title_counts_who_needs_someone_and_is_given_back(terminal: Terminal) -> None:
+    """cockpit.md, Screen"""
+    terminal.until("mcp:git")
+    terminal.read(0.5)
+    assert b"\x1b]2;cockpit (3)\x07" in terminal.bytes
+    terminal.child.send("q")
+    assert terminal.ended() == 0
+    assert terminal.bytes.index(b"\x1b[22;2t") < terminal.bytes.index(b"\x1b]2;")
+    assert terminal.bytes.index(b"\x1b[23;2t") > terminal.bytes.rindex(b"\x1b]2;")
+
+
 def test_q_ends_with_0_and_says_nothing_on_the_shell(terminal: Terminal) -> None:
     """F-42"""
     terminal.until("mcp:git")
