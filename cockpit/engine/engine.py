@@ -236,6 +236,8 @@ class Engine:
 
     async def _begin(self) -> None:
         """The state as it was stored, what the recipe adds to a new store, and what fell due while it was down."""
+        known = {*self.directory.targets(), *self.tuned_out}
+        self.hub.emit(Ready(self.clock.wall(), self.recipe, self.store, tuple(self.agents), len(known)))
         for target in self.tuned_out:
             try:
                 await self.acts.tune_out(target, RECIPE, {})
@@ -248,9 +250,7 @@ class Engine:
         for request in self.pending:
             if request.agent in self.agents:
                 self.agents[request.agent].wakes.owe(request)
-        targets = self.directory.targets()
-        self.hub.emit(Ready(self.clock.wall(), self.recipe, self.store, tuple(self.agents), len(targets)))
-        for target in targets:
+        for target in self.directory.targets():
             self.rows.changed(target)
 
     def adopt(self, recipe: Recipe) -> None:

@@ -206,7 +206,7 @@ class Acts:
         answer = await self._link.ask(text, self._stage.agent_shown or None)
         self._stage.paint_now()
         if answer.ran.ok:
-            self._stage.say(own(""))
+            self._stage.say(line(answer.ran.message, 200))  # whether it began a turn or steers the running one
         else:
             self._answered(answer)
 
