@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from textual.events import Key
 from textual.pilot import Pilot
 
 from cockpit.core.events import Event
+from cockpit.recipe import shipped_dir
 from cockpit.testing.fake_link import START, FakeLink
 from cockpit.ui import keys as bound
 from cockpit.ui.app import CockpitApp
 
-THEMES = Path(__file__).parents[2] / "themes"
+THEMES = shipped_dir("themes")
 """The themes as they lie beside the package."""
 
 

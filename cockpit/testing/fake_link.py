@@ -11,7 +11,6 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from cockpit.core.channel import Attention, Layer, Presence, label
 from cockpit.core.events import (
@@ -36,6 +35,7 @@ from cockpit.core.records import ReportKind, Usage
 from cockpit.core.target import parse as parse_target
 from cockpit.core.verbs import Command, parse
 from cockpit.errors import VerbCode, VerbError
+from cockpit.recipe import shipped_dir
 
 START = 1_796_029_200.0
 """2026-11-30 09:00 UTC, as the fake clock has it."""
@@ -283,7 +283,7 @@ async def _demo(theme: str) -> int:
     link = FakeLink(demo_view(), now=time.time)
     live = asyncio.create_task(_live(link), name="live")
     try:
-        folder = Path(__file__).parents[2] / "themes"
+        folder = shipped_dir("themes")
         return await run_screen_async(link, theme=theme, themes=folder, mouse=True, read_only=False)
     finally:
         live.cancel()

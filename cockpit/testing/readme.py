@@ -1,7 +1,7 @@
 """Keeps the README true: its table of verbs is written from the registry, its picture is exported from the real app.
 
 `python -m cockpit.testing.readme` rewrites both: the table in README.md, and tests/pictures/screen.svg from a run of
-the demo with its real servers, which takes half a minute.
+the demo with its real servers, which takes half a minute. Run it at the project's root.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from cockpit.engine.assemble import open_session
 from cockpit.recipe import load, shipped_dir
 from cockpit.ui.app import CockpitApp
 
-ROOT = Path(__file__).parents[2]
 BEGIN, END = "<!-- verbs -->\n", "<!-- /verbs -->"
-PICTURE = ROOT / "tests" / "pictures" / "screen.svg"
+PICTURE = Path("tests/pictures/screen.svg")
+"""Where the picture stands, from the project's root."""
 SIZE = (120, 34)
 
 
@@ -78,7 +78,7 @@ async def picture() -> str:
 
 
 def main() -> None:
-    readme = ROOT / "README.md"
+    readme = Path("README.md")
     readme.write_text(with_table(readme.read_text(encoding="utf-8")), encoding="utf-8")
     PICTURE.parent.mkdir(exist_ok=True)
     PICTURE.write_text(asyncio.run(picture()), encoding="utf-8")

@@ -73,8 +73,9 @@ async def test_two_shells_at_once_and_a_sender(tmp_path: Path, environment: Mapp
         wrong = await cockpit("send", "--as", "hedgehog", "hi", environment={**token, "COCKPIT_TOKEN": "soft"})
         assert wrong[0] != 0
         assert "spiny" not in wrong[1] + wrong[2]
-        await cockpit("go", "unmute user:hedgehog", environment=environment)
-        await cockpit("send", "--as", "hedgehog", "are you there?", environment=token)
+        unmuted = await cockpit("go", "unmute user:hedgehog", environment=environment)
+        asked = await cockpit("send", "--as", "hedgehog", "are you there?", environment=token)
+        assert (unmuted[0], asked[0]) == (0, 0), unmuted[2] + asked[2]
         await running.line(event="turn", agent="scout", state="ended", reason="intercom")
         await cockpit("go", "go=say to=feed:general text='hello from the operator'", environment=environment)
         await running.line(event="turn", agent="herald", state="ended", reason="intercom")
