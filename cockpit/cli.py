@@ -17,7 +17,7 @@ import platformdirs
 from cockpit import __version__
 from cockpit import cli_remote as remote
 from cockpit import cli_store as stored
-from cockpit.cli_terminal import fit_for_a_screen
+from cockpit.cli_terminal import fit_for_a_screen, keys_file
 from cockpit.errors import CockpitError, RecipeError, StoreInUse, UsageError
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ def open_screen(recipe: str, db: Path | None, read_only: bool, theme: str, no_mo
                         mouse=not no_mouse,
                         read_only=read_only,
                         on_first_frame=first_frame.set,
+                        keys=keys_file(),
                     )
                 finally:
                     session.engine.quit()
@@ -179,6 +180,16 @@ def check_recipe(recipe: str) -> int:
 
     for line in check(recipe, os.environ):
         click.echo(line)
+    return DONE
+
+
+@cli.command("themes")
+def list_themes() -> int:
+    """List the themes that ship; --theme also takes the path of a file of yours."""
+    from cockpit.recipe import shipped_dir
+
+    for path in sorted(shipped_dir("themes").glob("*.toml")):
+        click.echo(path.stem)
     return DONE
 
 

@@ -82,7 +82,7 @@ def send(text: str, handle: str, to: str | None, db: Path | None) -> int:
 @click.option("--read-only", is_flag=True, help="refuse every verb that changes something")
 def attach(db: Path | None, theme: str, no_mouse: bool, read_only: bool) -> int:
     """Open the screen on a cockpit that runs; closing it ends nothing."""
-    from cockpit.cli_terminal import fit_for_a_screen
+    from cockpit.cli_terminal import fit_for_a_screen, keys_file
     from cockpit.recipe import shipped_dir
     from cockpit.ui import run_screen_async
 
@@ -90,7 +90,12 @@ def attach(db: Path | None, theme: str, no_mouse: bool, read_only: bool) -> int:
     return _over(
         db,
         lambda link: run_screen_async(
-            link, theme=theme, themes=shipped_dir("themes"), mouse=not no_mouse, read_only=read_only
+            link,
+            theme=theme,
+            themes=shipped_dir("themes"),
+            mouse=not no_mouse,
+            read_only=read_only,
+            keys=keys_file(),
         ),
     )
 

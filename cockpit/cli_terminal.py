@@ -1,11 +1,20 @@
-"""Whether this terminal can carry a screen; asked before anything is opened."""
+"""What the screen needs to know of this terminal and its operator before anything is opened."""
 
 from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
+
+import platformdirs
 
 from cockpit.errors import UsageError
+
+
+def keys_file() -> Path | None:
+    """The operator's own keys, `keys.toml` in the configuration folder; None where there is none."""
+    path = Path(platformdirs.user_config_dir("cockpit")) / "keys.toml"
+    return path if path.is_file() else None
 
 
 def fit_for_a_screen() -> None:

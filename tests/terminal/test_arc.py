@@ -49,6 +49,7 @@ def test_the_dump_reaches_the_resident(tmp_path: Path) -> None:
         seen.shows("Tune-out cancelled")
         seen.shows("scout: idle", also=["Subconscious: idle"])
         seen.press("q")
+        seen.press("y")  # where the resident is in a turn again, it asks
         assert seen.ended() == 0
         assert not re.search(rb"Traceback|Error", seen.raw)
     said = asyncio.run(everything(tmp_path / "demo.db"))
