@@ -11,6 +11,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from cockpit.errors import RecipeError
+from cockpit.recipe.connectome import connectome_document, is_connectome
 from cockpit.recipe.explain import problems
 from cockpit.recipe.host import host_document
 from cockpit.recipe.json_lines import json_lines
@@ -121,7 +122,8 @@ def _from_json(file: str, path: Path, text: str, env: Mapping[str, str]) -> Reci
     source = Source(file, path, text, lines)
     if repeated:
         raise source.error(Problem(each, "is given twice") for each in repeated)
-    document, source, warnings = host_document(data, source, env)
+    read = connectome_document if is_connectome(data) else host_document
+    document, source, warnings = read(data, source, env)
     return assemble(_validated(document, source, env), source, warnings)
 
 
