@@ -66,7 +66,7 @@ async def test_two_shells_at_once_and_a_sender(tmp_path: Path, environment: Mapp
         token = {**environment, "COCKPIT_TOKEN": "spiny"}
         first = await cockpit("send", "--as", "hedgehog", "hello scout", environment=token)
         second = await cockpit("send", "--as", "hedgehog", "--to", "feed:general", "hello all", environment=token)
-        assert "scout muted you" in first[1]  # M-5: told once a span
+        assert "scout muted you" in first[1]  # M-5, K-119: told once a span
         assert "muted" not in second[1]
         row = await running.line(event="channel", target="user:hedgehog", held=2)  # the user's mute comes first
         assert row["wait"] == 0
