@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from hypothesis import given
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from cockpit.connect.config import Limits
@@ -64,6 +64,10 @@ def test_the_same_message_has_the_same_key_and_any_other_another() -> None:  # A
     assert all(one.key != other.key for one, other in combinations(others, 2))
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # other tests share the machine
+@example(["a\x1fb"], ["a", "b"])
+@example(["a\\u"], ["a\x1f"])
+@example(["a\\\x1fb"], ["a\\", "b"])
 @given(st.lists(st.text("ab\\\x1fu", min_size=1), min_size=1), st.lists(st.text("ab\\\x1fu", min_size=1), min_size=1))
 def test_keys_of_different_parts_differ(one: list[str], other: list[str]) -> None:
     assert (key(*one) == key(*other)) is (one == other)

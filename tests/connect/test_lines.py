@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cockpit.connect.lines import LineSplitter, LineTooLong, encode, parse
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # other tests share the machine
 @given(st.lists(st.binary(max_size=20).map(lambda b: b.replace(b"\n", b"."))), st.data())
 def test_lines_come_out_as_they_went_in_however_they_are_cut(lines: list[bytes], data: st.DataObject) -> None:
     whole = b"".join(line + b"\n" for line in lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -164,12 +165,14 @@ async def test_updates_of_resources_become_messages(serve: Serve) -> None:  # M-
     await served.host.until(lambda: served.host.texts() == ["resource updated: fixture:one"])
 
 
-async def test_a_message_that_cannot_be_stored_harms_nobody(serve: Serve) -> None:  # F-42
-    served = await serve(host=RecordingHost(durable=False))
+async def test_a_message_that_cannot_be_stored_harms_nobody(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
+    served = await serve(host=RecordingHost(durable=False))  # F-42
     await served.remote.do("log", text="x")
     await served.host.until(lambda: served.host.arrivals)
     served.host.fail(ValueError("lost"))
     assert (await served.server.call("echo", {})).content
+    gc.collect()
+    assert "never retrieved" not in caplog.text
 
 
 async def test_progress_goes_to_the_screen_only_and_not_too_often(serve: Serve) -> None:  # M-2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 from collections.abc import Awaitable, Callable
 
@@ -61,12 +62,16 @@ async def test_what_could_not_be_stored_is_not_accepted(serve: Serve) -> None:  
     assert await pushing == {"result": {"accepted": False, "reason": "not stored"}}
 
 
-async def test_messages_in_a_notification_are_taken_and_not_answered(serve: Serve) -> None:
+async def test_messages_in_a_notification_are_taken_and_not_answered(
+    serve: Serve, caplog: pytest.LogCaptureFixture
+) -> None:
     served = await serve("--channels", "a", host=RecordingHost(durable=False))
     await served.remote.do("incoming", notify=True, messages=[{"channel": "a", "text": "quiet"}])
     await served.host.until(lambda: served.host.texts() == ["quiet"])
     served.host.fail(StoreError("disk full"))
     await served.remote.do("request", method="channels/list")
+    gc.collect()
+    assert "never retrieved" not in caplog.text
 
 
 async def test_where_the_engine_has_no_room_reading_stops_and_nothing_is_lost(serve: Serve, config: Config) -> None:

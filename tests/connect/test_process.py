@@ -142,6 +142,22 @@ class TestStderr:
         assert max(sizes) <= 10_000
 
 
+class TestReading:
+    async def test_what_nobody_reads_stops_the_server_and_not_our_memory(self, log: StderrLog) -> None:
+        command = ("sh", "-c", "head -c 20000000 /dev/zero; echo done >&2")
+        process = await Process.start(command, environment({}), log)
+        done = asyncio.ensure_future(asyncio.Event().wait())
+        await asyncio.wait({done}, timeout=0.5)
+        done.cancel()
+        assert log.lines == 0, "it is not done: its pipe is full"
+        size = 0
+        while chunk := await process.read():
+            size += len(chunk)
+        assert size == 20_000_000
+        assert str(await process.fate()) == "exited with code 0: done"
+        await process.end(1)
+
+
 class TestEnding:
     async def test_nothing_is_left_of_a_server_and_its_children(self, serve: Serve) -> None:  # F-10
         served = await serve()

@@ -70,12 +70,27 @@ class TestPresence:
 
     async def test_what_it_said_before_it_died_is_still_taken(self, serve: Serve) -> None:
         served = await serve("--channels", "a")
+        await served.remote.do("expect", method="channels/open")
         params = '{"messages":[{"channelId":"a","messageId":"1"}]}'
         line = f'{{"jsonrpc":"2.0","id":9,"method":"channels/incoming","params":{params}}}'
+        served.host.full = True
         served.remote.tell("raw", text=line + "\n")
         served.remote.tell("exit", code=0)
-        await served.host.until_presence("offline")
+        offline = asyncio.ensure_future(served.host.until_presence("offline"))
+        done, _ = await asyncio.wait({offline}, timeout=0.7)
+        assert not done, "it is not offline before the engine had its chance"
+        served.host.full = False
+        await offline
         assert [each.id for each in served.host.arrivals] == ["1"]
+
+    async def test_an_engine_that_takes_nothing_does_not_hide_the_death(self, serve: Serve) -> None:  # F-15
+        served = await serve("--channels", "a")
+        await served.remote.do("expect", method="channels/open")
+        served.host.full = True
+        served.remote.tell("say", channel="a", text="x")
+        served.remote.tell("exit", code=0)
+        await served.host.until_presence("offline")
+        assert "died before all that it had sent was taken" in served.host.faults
 
 
 class TestPings:

@@ -34,7 +34,7 @@ participants = { hedgehog = "spiny" }
 def environment() -> Iterator[Mapping[str, str]]:
     """A runtime folder of the test's own, with a short name: a Unix socket's has about a hundred bytes."""
     with tempfile.TemporaryDirectory(prefix="ck") as folder:
-        yield {"XDG_RUNTIME_DIR": folder}
+        yield {"XDG_RUNTIME_DIR": folder, "TMPDIR": folder}  # so that no cockpit of another test is found
 
 
 async def cockpit(*arguments: str, environment: Mapping[str, str]) -> tuple[int, str, str]:
@@ -59,7 +59,7 @@ async def test_two_shells_at_once_and_a_sender(tmp_path: Path, environment: Mapp
             cockpit("go", "go=mute target=user:hedgehog", environment=environment),
             cockpit("channels", "--json", environment=environment),
         )
-        assert muted[0] == 0
+        assert muted[0] == 0, muted[2]
         targets = [json.loads(line)["target"] for line in listed[1].splitlines()]
         assert targets == ["user:hedgehog", "user:scout", "user:herald", "user:you", "feed:general"]
         await running.line(event="channel", target="user:hedgehog", label="muted")

@@ -25,7 +25,7 @@ feeds = ["general"]
 def cockpit(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "cockpit", *arguments],
-        env={**os.environ, "XDG_STATE_HOME": str(folder), "TMPDIR": str(folder)},
+        env={**os.environ, "XDG_STATE_HOME": str(folder), "TMPDIR": str(folder), "XDG_RUNTIME_DIR": ""},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -38,7 +38,7 @@ async def test_a_store_is_read_while_it_is_used_and_afterwards(tmp_path: Path) -
     """K-123: the audit says who, from where, before and after; `export` says the same on paper."""
     path, store = tmp_path / "kept.toml", tmp_path / "kept.db"
     path.write_text(RECIPE, encoding="utf-8")
-    async with headless(path, store, environment={"TMPDIR": str(tmp_path)}) as running:
+    async with headless(path, store, environment={"TMPDIR": str(tmp_path), "XDG_RUNTIME_DIR": ""}) as running:
         await running.run("go=mute target=feed:general reason=loud")
         await running.run("go=say to=feed:general text='anybody there?'")
         beside = cockpit("audit", "--json", "--db", str(store), folder=tmp_path)
