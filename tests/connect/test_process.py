@@ -232,8 +232,8 @@ async def main():
     for ticks in range(120):
         server = supervise(config, RecordingHost(), logs=Path(sys.argv[1]), clock=FakeClock())
         running = asyncio.ensure_future(server.run())
-        for _ in range(ticks):
-            await asyncio.sleep(0.0002)
+        for _ in range(ticks * 4):
+            await asyncio.sleep(0)
         running.cancel()
         await asyncio.wait({running})
 

@@ -28,7 +28,8 @@ from cockpit.ui import run_screen_async
 
 async def shout():
     for number in range(20):
-        await asyncio.sleep(0.05)
+        for _ in range(300):
+            await asyncio.sleep(0)
         os.write(2, b"SHOUT raw\\n")
         os.write(1, b"SHOUT out\\n")
         logging.getLogger("x").warning("SHOUT logged")
