@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PAGE = Path("tests/RULES.md")
+OWN = "test_rules_page.py"
+"""The page's own test, whose numbers are examples."""
 
 ALL = {
     "A": "1-11",
@@ -68,7 +70,7 @@ def pins(folder: Path) -> dict[str, list[str]]:
     """Which tests carry each number; a test by its file and name, a whole file by its path."""
     known = set(every())
     found: dict[str, set[str]] = {}
-    for path in sorted(folder.rglob("test_*.py")):
+    for path in sorted(set(folder.rglob("test_*.py")) - {folder / OWN}):
         for where, text in _texts(path, path.relative_to(folder).as_posix()):
             for rule in named(text) & known:
                 found.setdefault(rule, set()).add(where)

@@ -67,12 +67,12 @@ async def next_works(cockpit: Rig, server: AnthropicServer) -> None:
     assert unended(cockpit) == []
 
 
-async def asked_until_first_token(cockpit: Rig, text: str) -> None:
-    """Ask, and wait until something is being written on the screen."""
+async def asked_until_written(cockpit: Rig, text: str, word: str) -> None:
+    """Ask, and wait until `word` is written on the screen."""
     events = cockpit.session.engine.events()
     await cockpit.link.ask(text)
     async for event in events:
-        if isinstance(event, Writing):
+        if isinstance(event, Writing) and word in event.text:
             break
     events.close()
 
@@ -174,13 +174,21 @@ class TestStopping:
         """The request is cancelled, and what was said so far is kept and marked."""
         gate = Gate()
         async with on(tmp_path, Answer("One two three.", gate=gate)) as (cockpit, server):
-            await asked_until_first_token(cockpit, "Count.")
+            await asked_until_written(cockpit, "Count.", "One")
             assert (await cockpit.run("go=stop")).ran.message == "scout stopped"
             await server.requests[0].left.wait()
             assert states(cockpit) == ["started", "stopped"]
             assert spoken(cockpit) == ["One [interrupted]"]
             await next_works(cockpit, server)
             assert said(server.requests[-1].body, "assistant").count("One [interrupted]") == 1
+
+    async def test_after_a_stream_that_broke_off_keeps_only_what_was_said_since(self, tmp_path: Path) -> None:
+        gate = Gate()
+        async with on(tmp_path, Break(Answer("Void words here.")), Answer("One two.", gate=gate)) as (cockpit, server):
+            await asked_until_written(cockpit, "Count.", "One")
+            await cockpit.run("go=stop")
+            assert spoken(cockpit) == ["One [interrupted]"]
+            await next_works(cockpit, server)
 
     async def test_while_thinking(self, tmp_path: Path) -> None:
         """Thinking without its signature can't be replayed, and is not kept."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from pathlib import Path
 
 import pytest
@@ -12,14 +12,14 @@ from cockpit.connect.ports import Called
 from cockpit.core.events import Failed, TurnChanged
 from cockpit.core.message import RESIDENTS, Json, Text, ToolResult, ToolUse
 from cockpit.core.records import Batch, Record, TurnEnded
-from cockpit.core.request import Request
+from cockpit.core.request import Chunk, Request, TextDelta
 from cockpit.engine.assemble import open_session
 from cockpit.errors import ModelError, StoreError
 from cockpit.recipe import load
 from cockpit.testing.anthropic_check import problem_of_request
 from cockpit.testing.clock import FakeClock
 from cockpit.testing.provided import spoken, states, told, unended, unpaired
-from cockpit.testing.rig import Rig
+from cockpit.testing.rig import Rig, rig
 from cockpit.testing.scripted_model import Answer, Call, Gate
 from cockpit.testing.stage import DISC, GIT, NOISY, CuedModel, Start, recipe, shown, turns
 
@@ -76,6 +76,29 @@ class Slow:
             return await append(batch)
 
         monkeypatch.setattr(chronicle, "append", slowly)
+
+
+class SlowToClose:
+    """A model whose stream stands for ever, and needs a few passes of the loop to close."""
+
+    def __init__(self) -> None:
+        self.began, self.closed = asyncio.Event(), False
+
+    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        try:
+            yield TextDelta("Well")
+            self.began.set()
+            await asyncio.Event().wait()
+        finally:
+            for _ in range(20):
+                await asyncio.sleep(0)
+            self.closed = True
+
+    async def warm(self) -> None:
+        """Nothing is loaded later."""
+
+    async def aclose(self) -> None:
+        """It holds nothing."""
 
 
 class TestBoundaries:
@@ -213,6 +236,19 @@ class TestStopping:
             assert (await cockpit.run("go=stop")).ran.code == "not_running"
             assert spoken(cockpit) == ["Well [interrupted]"]
             assert unended(cockpit) == []
+
+    async def test_a_second_stop_leaves_the_clean_up_of_the_first_alone(self, tmp_path: Path) -> None:
+        """F-35: a provider's stream is closed to its end, whoever is impatient."""
+        model = SlowToClose()
+        async with rig(tmp_path, recipe(), make_model=lambda _: model) as cockpit:
+            await cockpit.link.ask("Go.")
+            await model.began.wait()
+            await cockpit.link.run("go=stop")
+            await asyncio.sleep(0)
+            await cockpit.link.run("go=stop")
+            await cockpit.settle()
+            assert model.closed
+            assert states(cockpit) == ["started", "stopped"]
 
     async def test_queued_wakes_still_run(self, start: Start, model: CuedModel) -> None:
         """F-35: what came while the stopped turn ran gets its turn, however often it was stopped."""
