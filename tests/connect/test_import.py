@@ -23,3 +23,17 @@ def test_the_fixture_server_does_without_it() -> None:
     program = "import sys, cockpit.testing.mcpl_server; print([n for n in sys.modules if n in ('mcp', 'pydantic')])"
     ended = subprocess.run((sys.executable, "-c", program), check=True, capture_output=True, text=True)
     assert ended.stdout.strip() == "[]"
+
+
+_WARNINGS = """
+import asyncio, logging
+from cockpit.connect import sdk
+asyncio.run(sdk.load())
+logging.getLogger("client").warning("of the session")
+logging.getLogger("mcp.shared.jsonrpc_dispatcher").error("of the dispatcher")
+"""
+
+
+def test_what_the_sdk_warns_of_does_not_reach_the_terminal() -> None:  # F-11
+    ended = subprocess.run((sys.executable, "-c", _WARNINGS), check=True, capture_output=True, text=True)
+    assert (ended.stdout, ended.stderr) == ("", "")
