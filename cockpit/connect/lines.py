@@ -10,6 +10,8 @@ import json
 import re
 from typing import NoReturn
 
+from pydantic_core import from_json
+
 from cockpit.core.message import Json
 from cockpit.core.text import sanitise
 from cockpit.errors import ConnectorError
@@ -62,6 +64,15 @@ def parse(line: bytes) -> Json:
 
     Raises ValueError where it is no JSON: also NaN, and what is nested too deep or has numbers too long to read.
     """
+    try:
+        value: Json = from_json(line, allow_inf_nan=False, cache_strings="keys")
+    except ValueError:
+        return _leniently(line)
+    return value
+
+
+def _leniently(line: bytes) -> Json:
+    """What a line that is no strict JSON in UTF-8 is after all. Raises ValueError."""
     try:
         value: Json = _decode(line.decode("utf-8", "replace"))
         return _without_surrogates(value) if _SURROGATE_ESCAPE.search(line) else value

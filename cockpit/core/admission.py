@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from cockpit.core import quiet
-from cockpit.core.channel import Channel
+from cockpit.core.channel import Channel, counted
 from cockpit.core.gate import Verdict
 from cockpit.core.inputs import Arrived
 from cockpit.core.message import RESIDENTS, Block, Message, Stamp, Text
@@ -76,6 +76,7 @@ def arrive(given: Arrived, channel: Channel, world: World, verdict: Verdict, now
         acknowledged=decided.acknowledge,
         edits=_amends(given, decided, world),
         deleted=given.change == "deleted",
+        sequence=now.sequence,
     )
     records: list[Record] = [message]
     reason: TurnReason = "intercom" if given.intercom else "push" if given.push else "message"
@@ -85,11 +86,11 @@ def arrive(given: Arrived, channel: Channel, world: World, verdict: Verdict, now
     if decided.acknowledge and given.id is not None and channel.target.server is not None:
         effects = (Acknowledge(channel.target.server, channel.target.id, given.id),)
     one = 0 if message.edits is not None else 1
-    counted = _counted(channel, given, decided, one, now)
+    after = _counted(channel, given, decided, one, now)
     told = _first_held(channel, given, decided, world)
-    if told and counted.span is not None:
-        counted = replace(counted, span=replace(counted.span, told=True))
-    after = quiet.stirred(counted, given, stamp=decided.stamp, verdict=verdict, world=world, now=now)
+    if told and after.span is not None:
+        after = replace(after, span=replace(after.span, told=True))
+    after = quiet.stirred(after, given, stamp=decided.stamp, verdict=verdict, world=world, now=now)
     return Step(after, tuple(records), effects, told)
 
 
@@ -116,16 +117,16 @@ def _counted(channel: Channel, given: Arrived, decided: Admission, one: int, now
     need = 1 if given.addressed else 0
     totals = channel.totals
     if decided.stamp is None:
-        totals = replace(totals, delivered=totals.delivered + 1)
+        totals = counted(totals, delivered=totals.delivered + 1)
         seen = 0 if given.own else 1
-        return replace(channel, wait=channel.wait + seen, wait_need=channel.wait_need + need * seen, totals=totals)
-    totals = replace(totals, diverted=totals.diverted + one)
+        return counted(channel, wait=channel.wait + seen, wait_need=channel.wait_need + need * seen, totals=totals)
+    totals = counted(totals, diverted=totals.diverted + one)
     epoch = channel.epoch
     if epoch is not None and decided.stamp.epoch is not None:
         heard = decided.stamp.span is None
         asked = epoch.asked + (1 if decided.asks else 0)
         window = now.wall if decided.asks and epoch.window is None else epoch.window
-        epoch = replace(
+        epoch = counted(
             epoch,
             held=epoch.held + one,
             need=epoch.need + need * one,
@@ -133,10 +134,10 @@ def _counted(channel: Channel, given: Arrived, decided: Admission, one: int, now
             asked=asked,
             window=window,
         )
-        return replace(channel, epoch=epoch, totals=totals)
+        return counted(channel, epoch=epoch, totals=totals)
     if channel.span is not None and decided.stamp.span == channel.span.id:
-        return replace(channel, withheld=channel.withheld + one, totals=totals)
-    return replace(channel, withheld_by_server=channel.withheld_by_server + one, totals=totals)
+        return counted(channel, withheld=channel.withheld + one, totals=totals)
+    return counted(channel, withheld_by_server=channel.withheld_by_server + one, totals=totals)
 
 
 def _clean(block: Block) -> Block:

@@ -58,7 +58,7 @@ _HIDDEN_ONE = re.compile(f"[{_BLANK}{_REPLACEMENT}]")
 
 def sanitise(text: str) -> str:
     """`text` as it may be stored: a surrogate pair is the character it means, a lone surrogate U+FFFD (D-7)."""
-    return _SURROGATE.sub(lambda found: _paired(found.group()), text)
+    return text if text.isascii() else _SURROGATE.sub(lambda found: _paired(found.group()), text)
 
 
 def inert(text: str, *, follows: str = "") -> str:

@@ -17,6 +17,7 @@ class Directory:
         self._order: dict[str, int] = {name: place for place, name in enumerate(servers)}
         self._others = {target: place for place, target in enumerate(others)}
         self._known: dict[Target, int] = {}
+        self._places: dict[Target, tuple[str, Target | None, str]] = {}
         self._by_text: dict[str, Target] = {}
         self._servers_of: dict[str, set[str]] = {}
 
@@ -24,6 +25,7 @@ class Directory:
         if target in self._known:
             return
         self._known[target] = len(self._known)
+        self._places.clear()  # a name may be shared from now on
         self._by_text[str(target)] = target
         if target.kind == "channel" and target.server is not None:
             self._servers_of.setdefault(target.id, set()).add(target.server)
@@ -34,7 +36,7 @@ class Directory:
 
     def targets(self) -> list[Target]:
         """All of them: servers with their channels in the recipe's order, then users and feeds."""
-        return sorted(self._known, key=self._place)
+        return sorted(self._known, key=self._order_of)
 
     def channels_of(self, name: str) -> list[Target]:
         """The chat channels of one server, in the order they became known."""
@@ -61,11 +63,19 @@ class Directory:
         close = nearest(wanted, [*(self.name(target) for target in self._known), *map(str, self._known)])
         raise ToolError(f"no channel {text!r}" + (f"; did you mean {' or '.join(close)}?" if close else ""))
 
+    def place(self, target: Target) -> tuple[str, Target | None, str]:
+        """Its name, its server's own row (for a chat channel), and its server's name or nothing. Kept, since every
+        message asks for them."""
+        found = self._places.get(target)
+        if found is None:
+            found = self._places[target] = (self.name(target), self.parent(target), target.server or "")
+        return found
+
     def parent(self, target: Target) -> Target | None:
         """The server's own row, for a chat channel."""
         return server(target.server) if target.kind == "channel" and target.server is not None else None
 
-    def _place(self, target: Target) -> tuple[int, int, int]:
+    def _order_of(self, target: Target) -> tuple[int, int, int]:
         if target.server is not None:
             place = self._order.get(target.server, len(self._order))
             return (place, 0 if target.kind == "mcp" else 1, self._known[target])

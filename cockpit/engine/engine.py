@@ -27,6 +27,7 @@ from cockpit.engine.clock import Clock
 from cockpit.engine.commands import Commands
 from cockpit.engine.desk import Desk
 from cockpit.engine.directory import Directory
+from cockpit.engine.garbage import seldom_collected
 from cockpit.engine.hub import Hub, Subscription
 from cockpit.engine.ledger import Committed, Draft, Ledger
 from cockpit.engine.minds import Minds
@@ -85,25 +86,28 @@ class Engine:
     async def run(self, ready_to_start: asyncio.Event) -> None:
         """Open, tell, then, once `ready_to_start` is set (the screen's first frame), start servers and agents."""
         try:
-            async with asyncio.TaskGroup() as group:
-                self._group = group
-                writer = group.create_task(self.ledger.run(), name="ledger")
-                await self._begin()
-                self._spawn(self.rows.run(), "rows")
-                await _either(ready_to_start, self._quit)
-                if not self._quit.is_set():
-                    self._start()
-                await self._quit.wait()
-                while self._tasks:
-                    await _end(self._tasks)
-                with suppress(StoreError):
-                    await self.ledger.drain()
-                self.rows.flush()
-                await _end({writer})
+            with seldom_collected():
+                async with asyncio.TaskGroup() as group:
+                    self._group = group
+                    await self._live(group.create_task(self.ledger.run(), name="ledger"), ready_to_start)
         finally:
             self._group = None
             self.hub.emit(Stopped(self.clock.wall(), self._reason))
             self.hub.end()
+
+    async def _live(self, writer: asyncio.Task[None], ready_to_start: asyncio.Event) -> None:
+        await self._begin()
+        self._spawn(self.rows.run(), "rows")
+        await _either(ready_to_start, self._quit)
+        if not self._quit.is_set():
+            self._start()
+        await self._quit.wait()
+        while self._tasks:
+            await _end(self._tasks)
+        with suppress(StoreError):
+            await self.ledger.drain()
+        self.rows.flush()
+        await _end({writer})
 
     def events(self) -> Subscription:
         return self.hub.subscribe()
@@ -152,20 +156,25 @@ class Engine:
             raise VerbError("not_running", "no turn is running", "go=ask starts one")
         return f"{' and '.join(stopped)} stopped"
 
-    def world(self, draft: Draft, target: Target) -> World:
+    def world(self, draft: Draft, channel: Channel) -> World:
         """A step's surroundings."""
-        parent = self.directory.parent(target)
-        server = self.servers.get(target.server or "")
-        watcher = self.policy.subconscious or ""
-        subconscious = self.agents.get(watcher)
-        owes = subconscious is not None and subconscious.wakes.owes(str(target))
+        target = channel.target
+        name, parent, server = self.directory.place(target)
+        connection = self.servers.get(server)
         return World(
             policy=self.policy,
-            name=self.directory.name(target),
+            name=name,
             server=None if parent is None else draft.channel(parent),
-            grant=frozenset() if server is None else server.grant,
-            looking=owes or self.minds.shows_all(watcher, draft.channel(target)),
+            grant=frozenset() if connection is None else connection.grant,
+            looking=channel.epoch is not None and self._looking(channel),
         )
+
+    def _looking(self, channel: Channel) -> bool:
+        """Whether the subconscious owes a tuned-out channel a turn, or is in one that has shown it all (T-12)."""
+        watcher = self.policy.subconscious or ""
+        subconscious = self.agents.get(watcher)
+        owes = subconscious is not None and subconscious.wakes.owes(str(channel.target))
+        return owes or self.minds.shows_all(watcher, channel)
 
     def judge(self, request: WakeRequest) -> Judgement:
         """Whether an owed turn still runs: T-22, T-11, M-12."""

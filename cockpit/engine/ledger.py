@@ -46,8 +46,7 @@ class Draft:
 
     def channel(self, target: Target) -> Channel | None:
         """Its value as of now, or None where it is not known."""
-        found = self.channels.get(target) or self._below.get(target)
-        return found or self._ledger.channels.get(target)
+        return self.channels.get(target) or self._below.get(target) or self._ledger.channels.get(target)
 
     def put(self, channel: Channel) -> None:
         """Make a channel known, or replace its value without a step."""
@@ -56,11 +55,11 @@ class Draft:
     def step(self, target: Target, given: Input) -> Step:
         """Step one channel; raises VerbError where it is refused, and then nothing of the draft holds."""
         current = self.channel(target) or Channel(target)
-        world = self._ledger.owner.world(self, target)
+        world = self._ledger.owner.world(self, current)
         if self.original is not None:
             world = replace(world, original=self.original)
         done = step(current, world, given, Now(self.wall, self.sequence))
-        if done.channel != current:
+        if done.channel is not current:
             self.channels[target] = done.channel
         for record in done.records:
             self.write(record)
@@ -82,6 +81,8 @@ class Draft:
 
 def numbered(record: Record, sequence: int) -> Record:
     """The record with its place in the log."""
+    if isinstance(record, Message) and record.sequence == sequence:
+        return record
     if isinstance(record, Notice):
         return replace(record, message=replace(record.message, sequence=sequence))
     return replace(record, sequence=sequence)
@@ -116,7 +117,7 @@ class Owner(Protocol):
         """The wake gate as it is now."""
         ...
 
-    def world(self, draft: Draft, target: Target) -> World:
+    def world(self, draft: Draft, channel: Channel) -> World:
         """A step's surroundings."""
         ...
 
@@ -163,7 +164,6 @@ class Ledger:
         A draft whose `key` the log holds already is not applied: its future gives `repeated`.
         """
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        future.add_done_callback(_heed)
         await self._queue.put(Work(apply, future, key, amends, repeated))
         return future
 
@@ -204,8 +204,7 @@ class Ledger:
             try:
                 result = work.apply(draft)
             except CockpitError as error:
-                if not work.future.cancelled():
-                    work.future.set_exception(error)
+                _fail(work.future, error)
                 continue
             merged.update(draft.channels)
             records.extend(draft.records)
@@ -213,6 +212,7 @@ class Ledger:
             sequence, gate = draft.sequence, draft.gate
             results.append((work, result))
         written: tuple[Record, ...] = ()
+        merged = {target: now for target, now in merged.items() if self.channels.get(target) != now}
         if records or merged:
             try:
                 written = await self.chronicle.append(Batch(tuple(records), tuple(merged.values())))
@@ -250,14 +250,14 @@ class Ledger:
 
     def _refuse(self, works: Iterable[Work[Any]], error: StoreError) -> None:
         for work in works:
-            if not work.future.done():
-                work.future.set_exception(error)
+            _fail(work.future, error)
         self.owner.broken(error)
 
 
-def _heed(future: asyncio.Future[T]) -> None:
+def _fail(future: asyncio.Future[T], error: CockpitError) -> None:
     """Whoever only submits is told by the log and the operator; the loop need not complain as well."""
-    if not future.cancelled():
+    if not future.done():
+        future.set_exception(error)
         future.exception()
 
 

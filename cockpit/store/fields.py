@@ -8,6 +8,8 @@ import math
 from collections.abc import Mapping
 from typing import TypeAlias, TypeVar
 
+from pydantic_core import PydanticSerializationError, to_json
+
 from cockpit.core.message import Json
 
 Body: TypeAlias = Mapping[str, Json]
@@ -17,8 +19,11 @@ _encoder = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 
 
 def write(body: Body) -> str:
-    """The body as one line of JSON."""
-    return _encoder.encode(body)
+    """The body as one line of JSON. Raises TypeError, ValueError or RecursionError where it holds what is none."""
+    try:
+        return to_json(body, inf_nan_mode="constants").decode()
+    except PydanticSerializationError:  # a lone surrogate, which the caller deals with, or what is no JSON
+        return _encoder.encode(body)
 
 
 def read(text: str) -> Body:
