@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import resource
 import sqlite3
 import sys
 import time
@@ -80,6 +81,30 @@ def test_ingest_over_stdio(benchmark: BenchmarkFixture) -> None:
     }
     assert ours / session >= 1.5
     assert ours / plain >= 1 / 3
+
+
+@pytest.mark.timeout(900)
+def test_memory_over_a_million_messages(benchmark: BenchmarkFixture, tmp_path: Path) -> None:
+    """At most 64 MB more than after the first ten thousand, half of them diverted."""
+    after_few, after_all = once(benchmark, lambda: asyncio.run(_a_million(tmp_path)))
+    benchmark.extra_info["more megabytes"] = round((after_all - after_few) / 1e6, 1)
+    assert after_all - after_few <= 64e6
+
+
+async def _a_million(folder: Path) -> tuple[int, int]:
+    """Resident memory of this process, in bytes, after 10,000 and after a million messages."""
+    async with rig(folder, RECIPE.format(command='["fake"]'), channels={"disc": ["noisy"]}) as cockpit:
+        await _send(cockpit, 10)
+        before = _resident_bytes()
+        await _send(cockpit, 490)
+        await cockpit.run(f"go=tune-out target={NOISY}")
+        await _send(cockpit, 500)
+        return before, _resident_bytes()
+
+
+def _resident_bytes() -> int:
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    return pages * resource.getpagesize()
 
 
 async def _in_process(folder: Path, tuned_out: bool) -> tuple[float, float]:
