@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 from typing import Protocol as Interface
+from urllib.parse import parse_qsl, urlsplit
 
 MIB = 1 << 20
 
@@ -54,18 +55,32 @@ class Limits:
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
     """One server. `command` is started without a shell. `env` is what its process gets beside the few variables
-    that each gets; its values are secrets (R-7). `ping` in seconds, 0 for none. `grant`: paths and patterns of
-    paths (mcpl.md 5.1). `legacy`: whether a server older than 0.5 gets its grant (mcpl.md 5.4)."""
+    that each gets; its values are secrets (R-7). Where there is a `url`, MCP is spoken over streamable HTTP instead,
+    with `headers` on each request; they, and what the URL holds beside its address, are secrets too. `ping` in
+    seconds, 0 for none. `grant`: paths and patterns of paths (mcpl.md 5.1). `legacy`: whether a server older than
+    0.5 gets its grant (mcpl.md 5.4)."""
 
     name: str
     protocol: SpokenProtocol
     command: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    url: str | None = field(default=None, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     ping: float = 15.0
     restart: Literal["on-failure", "never"] = "on-failure"
     grant: tuple[str, ...] = DEFAULT_GRANT
     legacy: Literal["grant", "deny"] = "grant"
     limits: Limits = field(default_factory=Limits)
+
+    def secrets(self) -> Iterator[tuple[str, str]]:
+        """Each value that must not be shown, and the name that stands for it."""
+        yield from self.env.items()
+        for name, value in self.headers.items():
+            # A server may quote the token alone: what follows the scheme, as in `Bearer TOKEN`.
+            yield from ((name, part) for part in (value, value.partition(" ")[2]))
+        parts = urlsplit(self.url or "")
+        yield from (("url", each or "") for each in (parts.query, parts.username, parts.password))
+        yield from (("url", value) for _, value in parse_qsl(parts.query))
 
 
 class Clock(Interface):

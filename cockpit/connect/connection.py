@@ -1,5 +1,5 @@
-"""One connection to one server, from its process's start to its end: the one task that enters and leaves all that
-belongs to it. Whatever goes wrong on it ends it with a reason, and nothing beyond it."""
+"""One connection to one server, from the start of its process or session to its end: the one task that enters and
+leaves all that belongs to it. Whatever goes wrong on it ends it with a reason, and nothing beyond it."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ from cockpit.connect.rate import Rate
 from cockpit.connect.sending import Sender
 from cockpit.connect.splitter import NOT_JSON, Splitter
 from cockpit.connect.stderr import StderrLog
+from cockpit.connect.streamable import HttpStream
+from cockpit.connect.transport import Transport
 from cockpit.core.message import Json
 from cockpit.errors import ConnectorError
 
@@ -65,20 +67,38 @@ class Connection:
         return self.policy.grant if self._has_manifest else frozenset({"tools"} if self.mcp.allowed else ())
 
     async def run(self) -> NoReturn:
-        """Start the process and serve it. Always raises: ConnectorError or a group that holds one, with the reason;
-        Crashed among them where it died by itself. The process and its children are gone by then."""
+        """Start the process, or a session where there is a URL, and serve it. Always raises: ConnectorError or a
+        group that holds one, with the reason; Crashed among them where it died by itself. The process and its
+        children are gone by then, and nothing more is sent to the URL."""
         self._log.begin()
+        if self._config.url is None:
+            await self._over_pipes()
+        else:
+            await self._over_http()
+        raise ConnectorError("ended")
+
+    async def _over_pipes(self) -> None:
         process = await Process.start(self._config.command, environment(self._config.env), self._log)
         try:
             await self._serve(process)
         finally:
             await process.end(self._config.limits.grace)
-        raise ConnectorError("ended")
 
-    async def _serve(self, process: Process) -> None:
+    async def _over_http(self) -> None:
+        await sdk.load()
+        stream = HttpStream(self._config, self.faults)
+        async with asyncio.TaskGroup() as tasks:
+            running = tasks.create_task(stream.run(), name=f"{self._config.name}: http")
+            try:
+                await self._serve(stream)
+            finally:
+                await stream.end()
+                running.cancel()
+
+    async def _serve(self, transport: Transport) -> None:
         limits, speaks_mcpl = self._config.limits, self._config.protocol == "mcpl"
         splitter = Splitter(
-            process,
+            transport,
             self.faults,
             proved=lambda: self._host.proved(self._config.name),
             capability=OURS if speaks_mcpl else None,

@@ -33,13 +33,17 @@ class Intercom:
 
     async def send(self, handle: str, token: str, to: str | None, text: str) -> Receipt:
         """A participant speaks. Raises VerbError (`refused`) where the token is not that handle's."""
+        self.check(handle, token)
+        return await self.post(handle, to, text)
+
+    def check(self, handle: str, token: str) -> None:
+        """Raises VerbError (`refused`) where the token is not that handle's."""
         known = self.tokens.get(handle)
-        right = hmac.compare_digest((known or "").encode(), token.encode())
+        right = hmac.compare_digest(_bytes(known or ""), _bytes(token))
         if known is None or not right:
             raise VerbError(
                 "refused", f"no participant {handle!r} with that token", "the recipe's [intercom] names them"
             )
-        return await self.post(handle, to, text)
 
     async def post(self, author: str, to: str | None, text: str, *, hops: int = 0) -> Receipt:
         """Say something as `author`, who is who they are: to a resident (the primary unless said), or to a feed.
@@ -81,3 +85,8 @@ class Intercom:
             to=to,
             hops=hops,
         )
+
+
+def _bytes(token: str) -> bytes:
+    """Whatever was given as a token, lone surrogates and all."""
+    return token.encode("utf-8", "surrogatepass")

@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from cockpit.connect.stderr import StderrLog
+from cockpit.connect.transport import Crashed
 from cockpit.errors import ConnectorError
 
 _PASSED_ON = {
@@ -26,10 +27,6 @@ _PASSED_ON = {
 _PASSED_ON_PREFIXES = ("LC_", "XDG_")
 _HIGH_WATER = 256 * 1024  # bytes of stdout that wait for their reader
 _LAST_BREATH = 0.5  # seconds for what a dead process left in its pipe, where a child of its holds that open
-
-
-class Crashed(ConnectorError):
-    """The server died by itself: its process ended, or it closed its output."""
 
 
 def environment(extra: Mapping[str, str]) -> dict[str, str]:

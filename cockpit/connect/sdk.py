@@ -25,17 +25,20 @@ class _Later(ModuleType):
 
 if TYPE_CHECKING:
     import anyio
+    import httpx2
     from mcp import types
-    from mcp.client import session
+    from mcp.client import session, streamable_http
     from mcp.shared import exceptions, message
 else:
     anyio = _Later("anyio")
+    httpx2 = _Later("httpx2")
     types = _Later("mcp.types")
     session = _Later("mcp.client.session")
+    streamable_http = _Later("mcp.client.streamable_http")
     exceptions = _Later("mcp.shared.exceptions")
     message = _Later("mcp.shared.message")
 
-__all__ = ["anyio", "exceptions", "load", "message", "session", "types"]
+__all__ = ["anyio", "exceptions", "httpx2", "load", "message", "session", "streamable_http", "types"]
 
 
 async def load() -> None:

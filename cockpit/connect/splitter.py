@@ -17,8 +17,8 @@ from cockpit.connect.faults import Faults
 from cockpit.connect.inbox import Inbox
 from cockpit.connect.lines import LineSplitter, encode, parse
 from cockpit.connect.outbox import Wire
-from cockpit.connect.process import Process
 from cockpit.connect.requests import ID_PREFIX, Requests, as_object, refusal
+from cockpit.connect.transport import Transport
 from cockpit.core.message import Json
 from cockpit.errors import ConnectorError
 
@@ -38,7 +38,7 @@ class Splitter:
 
     def __init__(
         self,
-        process: Process,
+        transport: Transport,
         faults: Faults,
         *,
         proved: Callable[[], None],
@@ -53,7 +53,7 @@ class Splitter:
         self.inbox = Inbox(queue)
         self.requests = Requests(self.write)
         self.initialized: Mapping[str, Json] = {}
-        self._process = process
+        self._transport = transport
         self._faults = faults
         self._proved = proved
         self._capability = capability
@@ -81,17 +81,17 @@ class Splitter:
     # Outwards.
 
     def write(self, message: Wire) -> None:
-        self._process.write((encode(message) + "\n").encode())
+        self._transport.write((encode(message) + "\n").encode())
 
     def write_bytes(self, data: bytes) -> None:
-        self._process.write(data)
+        self._transport.write(data)
 
     @property
     def congested(self) -> bool:
-        return self._process.congested
+        return self._transport.congested
 
     async def drain(self) -> None:
-        await self._process.drain()
+        await self._transport.drain()
 
     async def write_for_session(self, message: sdk.types.JSONRPCMessage) -> None:
         """Write what the session says, `initialize` with what it leaves out."""
@@ -115,7 +115,7 @@ class Splitter:
     async def run(self) -> NoReturn:
         """Read until the server ends. Raises ConnectorError: Crashed where it died."""
         splitter = LineSplitter(self._line)
-        while chunk := await self._process.read():
+        while chunk := await self._transport.read():
             lines = splitter.feed(chunk)
             if not lines:
                 continue
@@ -126,7 +126,7 @@ class Splitter:
                     await self._pass_on(answer)
             await self.inbox.settle()
             await asyncio.sleep(0)  # other servers and the screen have their turn
-        fate = await self._process.fate()
+        fate = await self._transport.fate()
         self._ended = str(fate)
         try:
             async with asyncio.timeout(_DRAINING):
@@ -215,7 +215,7 @@ def _is_plain_id(ident: Json) -> TypeGuard[str | int]:
 
 
 class SessionWriter:
-    """The write half of the pair, as the SDK's session takes it. Closing it closes nothing: the process is not its."""
+    """The write half of the pair, as the SDK's session takes it. Closing it closes nothing: the wire is not its own."""
 
     def __init__(self, splitter: Splitter) -> None:
         self._splitter = splitter

@@ -17,8 +17,8 @@ from cockpit.connect.connection import Connection
 from cockpit.connect.faults import Secrets
 from cockpit.connect.own import Own
 from cockpit.connect.ports import Called, Host, Published
-from cockpit.connect.process import Crashed
 from cockpit.connect.stderr import StderrLog
+from cockpit.connect.transport import Crashed
 from cockpit.core.message import Json
 from cockpit.core.request import Tool
 from cockpit.errors import ConnectorError
@@ -70,7 +70,7 @@ class SupervisedServer:
         self._clock = clock
         self._chance = chance
         self._own = Own(clock.elapsed)
-        self._secrets = Secrets(config.env.items())
+        self._secrets = Secrets(config.secrets())
         self._log = StderrLog(logs / f"{config.name}.log", self._secrets, config.limits.stderr)
         self._down = killed
         self._at_once = False

@@ -75,12 +75,13 @@ def model_config(settings: ModelSettings, environment: Mapping[str, str]) -> Mod
 
 
 def server_config(server: Server) -> ServerConfig:
-    """What the supervisor needs of one server of the recipe. One with a url is not started here."""
+    """What the supervisor needs of one server of the recipe."""
     env = {name: secret.get_secret_value() for name, secret in server.env.items()}
     command = tuple(server.command or ())
     config = ServerConfig(server.name, "mcp", command, env=env, ping=server.ping, restart=server.restart)
     if not isinstance(server, McplServer):
-        return config
+        headers = {name: secret.get_secret_value() for name, secret in server.headers.items()}
+        return replace(config, url=server.url, headers=headers)
     return replace(
         config,
         protocol="mcpl",

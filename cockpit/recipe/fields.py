@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Mapping
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, PlainValidator, SecretStr
 from pydantic import ValidationInfo as Info
@@ -20,6 +21,11 @@ NO_RESIDENT = "missing: at least one [[resident]] is needed"
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}")
 _AGENT = re.compile(r"[A-Za-z0-9_-]+")
+_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_OWN_HEADERS = {
+    *("accept", "accept-encoding", "connection", "content-length", "content-type", "host", "transfer-encoding"),
+    *("last-event-id", "mcp-protocol-version", "mcp-session-id"),
+}
 _TAKEN = ("system", "residents", "engine", "operator")
 _OWN_PARAMETERS = ("model", "max_tokens", "messages", "system", "tools", "stream", "thinking", "cache_control")
 
@@ -153,9 +159,15 @@ def _command(value: tuple[str, ...]) -> tuple[str, ...]:
 
 def _url(value: object, info: Info) -> str:
     found = _expanded(value, info)
-    scheme, colon, rest = found.partition("://")
-    if scheme.lower() not in {"http", "https"} or not colon or not rest.strip("/ ") or not found.isprintable():
-        raise refusal("must be a URL that begins with http:// or https://")
+    try:
+        parts = urlsplit(found)
+        whole = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:
+        whole = False
+    if not whole or not found.isprintable() or " " in found:
+        raise refusal("must be a URL that begins with http:// or https:// and names a host")
+    if "#" in found:
+        raise refusal("must have no fragment: what follows # is never sent")
     return found
 
 
@@ -167,6 +179,19 @@ def _names_of_variables(value: Mapping[str, SecretStr]) -> Mapping[str, SecretSt
     for name in value:
         if not name or "=" in name or not _fits_a_process(name):
             raise refusal(f"{quote(name)} cannot be the name of a variable")
+    return value
+
+
+def _headers(value: Mapping[str, SecretStr]) -> Mapping[str, SecretStr]:
+    """What HTTP takes as headers, and the transport does not write itself. No value is shown (R-7)."""
+    for name, secret in value.items():
+        held = secret.get_secret_value()
+        if not _HEADER.fullmatch(name):
+            raise refusal(f"{quote(name)} cannot be the name of a header")
+        if name.lower() in _OWN_HEADERS:
+            raise refusal(f"must not hold {quote(name)}, which the cockpit sets itself")
+        if not (held.isascii() and held.isprintable()) or held != held.strip():
+            raise refusal(f"{quote(name)} must be printable ASCII, with no space around it")
     return value
 
 
@@ -210,6 +235,9 @@ Secret = Annotated[SecretStr, PlainValidator(_secret)]
 
 Secrets = Annotated[Mapping[str, Secret], AfterValidator(_names_of_variables)]
 """What a server's process finds in its environment, by name."""
+
+Headers = Annotated[Mapping[str, Secret], AfterValidator(_headers)]
+"""What is sent along with each request to a URL, by name."""
 
 Url = Annotated[str, PlainValidator(_url)]
 """An http or https URL; `${NAME}` in it is a variable of the environment."""

@@ -17,6 +17,7 @@ from cockpit.recipe.fields import (
     Count,
     Duration,
     FileName,
+    Headers,
     Parameters,
     Plain,
     Price,
@@ -124,11 +125,12 @@ class ServerSection(Section):
 
 
 class McpServer(ServerSection):
-    """`[[mcp]]`: a program that speaks MCP on its standard streams, or a URL that speaks it over HTTP."""
+    """`[[mcp]]`: a program that speaks MCP on its standard streams, or a URL that speaks it over streamable HTTP.
+    headers: what is sent along to the URL; never shown (R-7), nor is the URL, which may hold a token."""
 
     command: Command | None = Field(default=None, repr=False)
     url: Url | None = Field(default=None, repr=False)
-    headers: Secrets = Field(default_factory=dict)
+    headers: Headers = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _one_way(self) -> McpServer:
