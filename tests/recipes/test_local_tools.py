@@ -1,4 +1,4 @@
-"""`local-tools` for real: the official git and time servers as processes, driven through the headless program."""
+"""`local-tools` for real: the official git, time and fetch servers as processes, through the headless program."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import signal
 import subprocess
 from pathlib import Path
 
+from cockpit.recipe import shipped_recipes
+from cockpit.testing.http_server import Exchange, HttpServer
 from cockpit.testing.program import Line, Program, fields, headless, items
 
 LOG = '{"repo_path": ".", "max_count": 1}'
@@ -106,3 +108,29 @@ async def test_a_call_in_flight_when_git_is_muted_keeps_its_pair(tmp_path: Path)
         notice = await cockpit.line(event="notice", kind="unmute")
         assert "Plan the release" in str(notice["text"])
         assert '<muted-backlog channel="mcp:git" messages=1>' in str(notice["text"])
+
+
+async def test_fetch_answers_and_leaves_our_own_network_alone_unless_it_is_told_otherwise(tmp_path: Path) -> None:
+    """As it ships it refuses loopback by itself; with the argument that the recipe names it reads a page there."""
+
+    async def page(exchange: Exchange) -> None:
+        asked.append(exchange.request.path)
+        found = exchange.request.path != "/robots.txt"
+        await exchange.respond(200 if found else 404, b"vinegar helps", {"content-type": "text/plain"})
+
+    asked: list[str] = []
+    text = shipped_recipes()["local-tools"].read_text(encoding="utf-8")
+    command = 'command = ["mcp-server-fetch"]'
+    assert text.count(command) == 1
+    freed = tmp_path / "freed.toml"
+    freed.write_text(text.replace(command, 'command = ["mcp-server-fetch", "--allow-private-ips"]'), encoding="utf-8")
+    async with HttpServer(page) as web:
+        for recipe, said in (("local-tools", "--allow-private-ips"), (freed, "vinegar helps")):
+            store = tmp_path / f"{Path(recipe).stem}.db"
+            async with headless(recipe, store, folder=repository(tmp_path / f"{store.stem}-repo")) as cockpit:
+                await cockpit.line(event="channel", target="mcp:fetch", label="online")
+                await turn_after(cockpit, f"ask call fetch__fetch url={web.url}/page")
+                assert any(said in str(each["text"]) for each in cockpit.all(event="text")), cockpit.all(event="text")
+            if recipe == "local-tools":
+                assert asked == []
+        assert "/page" in asked
