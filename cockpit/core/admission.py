@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from cockpit.core import quiet
-from cockpit.core.channel import Channel, counted
+from cockpit.core.channel import Channel, Span, counted
 from cockpit.core.gate import Verdict
 from cockpit.core.inputs import Arrived
 from cockpit.core.message import RESIDENTS, Block, Message, Stamp, Text
@@ -32,16 +32,8 @@ class Admission:
 
 def admit(given: Arrived, channel: Channel, world: World, verdict: Verdict) -> Admission:
     """Decide. Mute before epoch before gate; closed is a wish to the server and filters nothing (A-1)."""
-    rules: list[str] = []
-    span = None
-    if world.server is not None:
-        rules.append("server-mute")
-        span = world.server.span
-    rules.append("mute")
-    if channel.span is not None and (given.intercom or not channel.span.soft):
-        span = channel.span
-    rules.append("epoch")
-    epoch = channel.epoch
+    rules = ["mute", "epoch"] if world.server is None else ["server-mute", "mute", "epoch"]
+    span, epoch = muting(given, channel, world.server), channel.epoch
     if span is not None:
         return Admission(Stamp(epoch.id if epoch else None, span.id), (), False, False, tuple(rules))
     rules.append(verdict.rule)
@@ -53,6 +45,14 @@ def admit(given: Arrived, channel: Channel, world: World, verdict: Verdict) -> A
     asks = verdict.passes and (given.addressed or verdict.privileged)
     acknowledge = addressed and given.id is not None and "channels.acknowledge" in world.grant
     return Admission(Stamp(epoch=epoch.id), (), asks, acknowledge, tuple(rules))
+
+
+def muting(given: Arrived, channel: Channel, server: Channel | None) -> Span | None:
+    """The span that holds it: its channel's, a soft one only where it came over the Intercom (M-7), else its server's.
+    The gate is not asked about what is held, so that it takes nothing from a limit."""
+    if channel.span is not None and (given.intercom or not channel.span.soft):
+        return channel.span
+    return None if server is None else server.span
 
 
 def arrive(given: Arrived, channel: Channel, world: World, verdict: Verdict, now: Now) -> Step:

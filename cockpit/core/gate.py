@@ -36,6 +36,14 @@ MOST_HOPS = 4
 SCANNED = 100_000
 """Characters of a text that a pattern looks at."""
 
+HOUR = 3600.0
+
+WAKES_PER_HOUR = "limits:wakes_per_hour"
+"""What `go=why` names where a server's own limit decided."""
+
+KEPT = 1_000
+"""Channels, authors or servers that the limits remember; beyond it, who was let through longest ago is forgotten."""
+
 
 @dataclass(frozen=True, slots=True)
 class Debounce:
@@ -138,6 +146,18 @@ def judge(given: Arrived, gate: Gate | None, state: GateState, now: float) -> tu
     return _behave(name, gate.default if rule is None else rule.behavior, given, state, privileged=privileged, now=now)
 
 
+def limited(
+    verdict: Verdict, given: Arrived, per_hour: int | None, state: GateState, now: float
+) -> tuple[Verdict, GateState]:
+    """The verdict under its server's `wakes_per_hour` (mcpl.md 14): what would be a wake too many is admitted and wakes
+    nobody. None for no limit; what waits for quiet takes nothing from it."""
+    if per_hour is None or not verdict.passes:
+        return verdict, state
+    limit = RateLimit(per_hour, HOUR / max(1, per_hour), "server")
+    within, after = _behave(WAKES_PER_HOUR, limit, given, state, privileged=verdict.privileged, now=now)
+    return (verdict if within.passes else within), after
+
+
 def matches(match: Match, given: Arrived) -> bool:
     """Whether a message has all that is asked."""
     target = given.target
@@ -213,22 +233,35 @@ def _behave(
         case Debounce(seconds):
             return Verdict(False, name, privileged, debounce=seconds), state
         case RateLimit():
-            bucket, passes = _take(behavior, state.buckets.get(key := (name, _key(behavior, given))), now)
-            return Verdict(passes, name, privileged), GateState({**state.buckets, key: bucket}, state.seen)
+            bucket, passes = _take(behavior, old := state.buckets.get(key := (name, _key(behavior, given))), now)
+            after = state if bucket == old else GateState(_kept(state.buckets, key, bucket), state.seen)
+            return Verdict(passes, name, privileged), after
         case Sample(every):
-            count = state.seen.get(name, 0) + 1
-            return Verdict(count % every == 0, name, privileged), GateState(state.buckets, {**state.seen, name: count})
+            count = (state.seen.get(name, 0) + 1) % every
+            return Verdict(count == 0, name, privileged), GateState(state.buckets, {**state.seen, name: count})
         case _ as never:
             assert_never(never)
 
 
 def _take(limit: RateLimit, bucket: Bucket | None, now: float) -> tuple[Bucket, bool]:
-    """One token, if there is one. A clock that steps back refills nothing and takes nothing away."""
+    """One token, if there is one; a bucket that gives none stays as it was. A clock that steps back refills nothing and
+    takes nothing away."""
     if bucket is None:
         bucket = Bucket(limit.tokens, now)
     gained = max(0.0, now - bucket.at) / limit.refill if limit.refill > 0 else float(limit.tokens)
     left = min(float(limit.tokens), bucket.left + gained)
-    return (Bucket(left - 1, now), True) if left >= 1 else (Bucket(left, now), False)
+    if left >= 1:
+        return Bucket(left - 1, now), True
+    return (bucket if now >= bucket.at else Bucket(left, now)), False
+
+
+def _kept(
+    buckets: Mapping[tuple[str, str], Bucket], key: tuple[str, str], bucket: Bucket
+) -> Mapping[tuple[str, str], Bucket]:
+    found = {**buckets, key: bucket}
+    if len(found) > KEPT:
+        del found[min(found, key=lambda each: found[each].at)]
+    return found
 
 
 def _key(limit: RateLimit, given: Arrived) -> str:

@@ -28,7 +28,8 @@ class Policy:
 
     integrity: servers that are not muted without an override (M-8). wakes: whom a server's or feed's events may
     wake, by target; absent means every resident (N-7). operators: the Intercom's handles that are operators (M-7).
-    gate: the residents' wake gate, None for N-6. notify_muted: a muted participant is told (M-5).
+    gate: the residents' wake gate, None for N-6. notify_muted: a muted participant is told (M-5). wakes_per_hour: the
+    most wakes that a server's messages may ask for, by the server's name; absent means no limit.
     """
 
     residents: tuple[str, ...]
@@ -41,6 +42,7 @@ class Policy:
     operators: frozenset[str] = frozenset()
     gate: Gate | None = None
     notify_muted: bool = True
+    wakes_per_hour: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def primary(self) -> str:

@@ -2,6 +2,7 @@
 
 What waits is part of the channel's value, so it survives a restart. When its time has come it wakes the residents if
 the channel is still open, asks for the subconscious if its epoch is still the same, and else is consumed (T-11, T-22).
+A mute holds what came before it until the unmute; what comes under it never waits (M-12).
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ def stirred(
     if verdict.debounce is not None and not muted:
         key = (verdict.rule, None if stamp is None else stamp.epoch)
         old = waiting.get(key)
-        wanted = given.addressed and given.id is not None and "channels.acknowledge" in world.grant
         allowed = tuple(name for name in world.policy.may_wake(channel.target) if not given.to or name in given.to)
         before = () if old is None else old.agents
+        acked = given.addressed and given.id is not None and key[1] is not None
         waiting[key] = Quiet(
             rule=verdict.rule,
             seconds=verdict.debounce,
             last=now.wall,
             messages=1 + (0 if old is None else old.messages),
             asks=(1 if given.addressed or verdict.privileged else 0) + (0 if old is None else old.asks),
-            acks=(() if old is None else old.acks) + ((given.id,) if wanted and given.id is not None else ()),
+            acks=(() if old is None else old.acks) + ((given.id,) if acked and given.id is not None else ()),
             agents=tuple(name for name in world.policy.residents if name in {*before, *allowed}),
             epoch=key[1],
         )
@@ -45,20 +46,20 @@ def stirred(
 
 
 def over(channel: Channel, rule: str, world: World, now: Now) -> Step:
-    """The quiet of one rule is over: the gate lets its messages through now."""
+    """The quiet of one rule is over: the gate lets its messages through now, or once its channel is unmuted."""
+    state = attention(channel, world.server)
+    if state == "muted":
+        return Step(channel)
     due = [each for each in channel.quiet if each.rule == rule]
     after = replace(channel, quiet=tuple(each for each in channel.quiet if each.rule != rule))
     records: list[Record] = []
     effects: list[Effect] = []
-    state = attention(channel, world.server)
     for each in due:
-        if state == "muted":
-            continue
         if each.epoch is None:
             records.extend(_wakes(each, channel, world, now) if state != "tuned-out" else ())
         elif after.epoch is not None and after.epoch.id == each.epoch:
             after = _asks(each, after, now)
-            server = channel.target.server
+            server = channel.target.server if "channels.acknowledge" in world.grant else None
             effects.extend(Acknowledge(server, channel.target.id, one) for one in each.acks if server is not None)
     return Step(after, tuple(records), tuple(effects))
 

@@ -106,7 +106,11 @@ class Agent:
         """Serve what is owed, for ever."""
         while True:
             requests = await self.wakes.take()
-            await self._serve(requests)
+            dropped = self.wakes.dropped()
+            if dropped:
+                await self._drop(dropped)
+            if requests:
+                await self._serve(requests)
 
     async def stop(self) -> bool:
         """Interrupt the turn that runs, or call off the one that is owed and has not begun. False where neither is.
@@ -137,7 +141,7 @@ class Agent:
 
     async def _serve(self, requests: list[WakeRequest]) -> None:
         began, reason = self.ledger.head, strongest(requests)
-        served = tuple(request.sequence for request in requests) + self.wakes.dropped()
+        served = tuple(request.sequence for request in requests)
         self._channel = next((request.target for request in requests if request.target), "")
         if not self.around.owed(self.name, began):
             await self._kept(lambda: self._written_off(served, reason))
@@ -303,6 +307,10 @@ class Agent:
             self.emit(Failed(self.clock.wall(), "model", f"{self.name}: {outcome.detail}"))
         self.emit(TurnChanged(self.clock.wall(), self.name, outcome.state, reason, outcome.usage, outcome.detail))
 
+    async def _drop(self, requests: list[WakeRequest]) -> None:
+        served, reason = tuple(request.sequence for request in requests), strongest(requests)
+        await self._kept(lambda: self._written_off(served, reason))
+
     async def _kept(self, write: Callable[[], Awaitable[None]]) -> None:
         """Write what a turn's end leaves behind; where the store fails, the operator is told and the agent lives on."""
         try:
@@ -311,7 +319,8 @@ class Agent:
             self.emit(Failed(self.clock.wall(), "store", str(error)))
 
     async def _written_off(self, served: tuple[int, ...], reason: TurnReason, state: TurnState = "ended") -> None:
-        """No turn is run: an earlier one has shown it already, or the operator stopped it before it began."""
+        """No turn is run: an earlier one has shown it already, its channel is heard no more, or the operator stopped it
+        before it began."""
         await self.ledger.do(lambda draft: draft.write(TurnEnded(self.name, state, reason, draft.wall, None, served)))
 
 

@@ -6,8 +6,10 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cockpit.core.channel import Presence
+from cockpit.core.admission import muting
+from cockpit.core.channel import Channel, Presence
 from cockpit.core.events import Event, Failed, Progressed
+from cockpit.core.gate import Verdict
 from cockpit.core.inputs import Arrived, Descriptor, Receipt
 from cockpit.core.step import Admit, Observe, Register, Unregister
 from cockpit.core.target import Target
@@ -19,6 +21,10 @@ from cockpit.engine.ledger import Draft, Ledger
 
 Subscribe = str | tuple[str, ...]
 """`auto`, `initial`, `manual`, or the ids to open."""
+
+
+MUTED = Verdict(False, "mute")
+"""Of what a mute holds: the gate is not asked (A-1)."""
 
 
 @dataclass(slots=True)
@@ -35,8 +41,11 @@ class EngineHost:
 
     async def arrived(self, given: Arrived) -> asyncio.Future[Receipt]:
         def admit(draft: Draft) -> Receipt:
-            verdict = draft.judge(given)
-            done = draft.step(_row(given, draft), Admit(given, verdict))
+            row = _row(given, draft)
+            _, parent, _ = self.directory.place(row)
+            server = None if parent is None else draft.channel(parent)
+            held = muting(given, draft.channel(row) or Channel(row), server)
+            done = draft.step(row, Admit(given, draft.judge(given) if held is None else MUTED))
             return Receipt(accepted=True, reason=done.answer)
 
         amends = f"{given.target.name}/{given.id}" if given.change and given.id else None
@@ -48,11 +57,11 @@ class EngineHost:
 
         def register(draft: Draft) -> list[str]:
             wanted = []
-            for each in channels:
+            for place, each in enumerate(channels, start=len(self.ledger.channels)):
                 target = chat(server, each.id)
                 known = draft.channel(target)
                 first = known is None or (not known.registered and not known.label_given)
-                done = draft.step(target, Register(each.label, first, _first_choice(policy, each)))
+                done = draft.step(target, Register(each.label, first, _first_choice(policy, each), place))
                 if done.channel.wanted:
                     wanted.append(each.id)
             return wanted

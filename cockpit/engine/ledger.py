@@ -12,10 +12,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 from cockpit.core.channel import Channel
-from cockpit.core.gate import Gate, GateState, Verdict, judge
+from cockpit.core.gate import GateState, Verdict, judge, limited
 from cockpit.core.inputs import Arrived
+from cockpit.core.limits import SLOT, recalled, remembered
 from cockpit.core.message import Message
-from cockpit.core.records import Batch, Notice, Record, width
+from cockpit.core.policy import Policy
+from cockpit.core.records import Batch, Notice, Record, Snapshot, width
 from cockpit.core.step import Input, step
 from cockpit.core.target import Target
 from cockpit.core.world import Effect, Now, Step, World
@@ -68,7 +70,10 @@ class Draft:
 
     def judge(self, given: Arrived) -> Verdict:
         """The gate's verdict; what its limits remember of it holds only if the transaction does."""
-        verdict, self.gate = judge(given, self._ledger.owner.gate, self.gate, self.wall)
+        policy = self._ledger.owner.policy
+        verdict, state = judge(given, policy.gate, self.gate, self.wall)
+        most = policy.wakes_per_hour.get(given.target.server or "")
+        verdict, self.gate = limited(verdict, given, most, state, self.wall)
         return verdict
 
     def write(self, record: Record) -> int:
@@ -113,8 +118,8 @@ class Owner(Protocol):
     """Whom the ledger works for."""
 
     @property
-    def gate(self) -> Gate | None:
-        """The wake gate as it is now."""
+    def policy(self) -> Policy:
+        """What the recipe decides, as it is now."""
         ...
 
     def world(self, draft: Draft, channel: Channel) -> World:
@@ -173,6 +178,7 @@ class Ledger:
 
     async def run(self) -> None:
         """The loop; cancelled by its owner, after `drain` where nothing may be lost."""
+        await self._recall()
         while True:
             batch = [await self._queue.get()]
             while len(batch) < BATCH and not self._queue.empty():
@@ -182,6 +188,15 @@ class Ledger:
     async def drain(self) -> None:
         """Commit all that is queued."""
         await self.do(lambda _: None)
+
+    async def _recall(self) -> None:
+        """What the gate's limits remembered when the last process ended."""
+        try:
+            opened = await self.chronicle.opened()
+        except StoreError as error:
+            self.owner.broken(error)
+            return
+        self.gate = recalled(opened.snapshots.get(SLOT))
 
     async def _commit(self, batch: Sequence[Work[Any]]) -> None:
         try:
@@ -211,6 +226,9 @@ class Ledger:
             effects.extend(draft.effects)
             sequence, gate = draft.sequence, draft.gate
             results.append((work, result))
+        if gate is not self.gate:
+            records.append(Snapshot(SLOT, remembered(gate), wall, sequence))
+            sequence += 1
         written: tuple[Record, ...] = ()
         merged = {target: now for target, now in merged.items() if self.channels.get(target) != now}
         if records or merged:

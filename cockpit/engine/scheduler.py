@@ -88,16 +88,19 @@ class Scheduler:
         return armed
 
     def _quiets(self, now: float) -> list[tuple[Target, str, float]]:
-        """What the gate's debounce holds, and when each quiet is over; after a restart each waits anew."""
-        found = []
+        """What the gate's debounce holds, and when each quiet is over; after a restart each waits anew. Under a mute
+        it runs, and is heeded at the unmute (M-12)."""
+        found, known = [], set()
         for target, channel in self.channels.items():
             for each in channel.quiet:
                 last, ends = self._stirred.get((target, each.rule), (None, 0.0))
                 if last != each.last:
                     ends = now + each.seconds
                     self._stirred[target, each.rule] = (each.last, ends)
-                found.append((target, each.rule, ends))
-        for gone in self._stirred.keys() - {(target, rule) for target, rule, _ in found}:
+                known.add((target, each.rule))
+                if not self.silent(channel):
+                    found.append((target, each.rule, ends))
+        for gone in self._stirred.keys() - known:
             del self._stirred[gone]
         return found
 

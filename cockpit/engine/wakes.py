@@ -24,7 +24,7 @@ class Wakes:
 
     judge: Callable[[WakeRequest], Judgement]
     _owed: list[WakeRequest] = field(default_factory=list)
-    _dropped: list[int] = field(default_factory=list)
+    _dropped: list[WakeRequest] = field(default_factory=list)
     _poked: asyncio.Event = field(default_factory=asyncio.Event)
 
     def owe(self, request: WakeRequest) -> None:
@@ -46,7 +46,7 @@ class Wakes:
         return any(self.judge(request) != "hold" for request in self._owed)
 
     async def take(self) -> list[WakeRequest]:
-        """Wait until at least one may run; returns all that may, and forgets them."""
+        """Wait until at least one may run, or some were dropped; returns all that may run, and forgets them."""
         while True:
             ready: list[WakeRequest] = []
             kept: list[WakeRequest] = []
@@ -57,16 +57,17 @@ class Wakes:
                     case "hold":
                         kept.append(request)
                     case "drop":
-                        self._dropped.append(request.sequence)
+                        self._dropped.append(request)
             self._owed = kept
-            if ready:
+            if ready or self._dropped:
                 return ready
             self._poked.clear()
             await self._poked.wait()
 
-    def dropped(self) -> tuple[int, ...]:
-        """The requests dropped since the last call, to be written off with the next turn's end."""
-        found, self._dropped = tuple(self._dropped), []
+    def dropped(self) -> list[WakeRequest]:
+        """The requests dropped since the last call, to be written off at once: one that is still owed in the store
+        would be judged anew after a restart, when its channel may be open again (T-22)."""
+        found, self._dropped = self._dropped, []
         return found
 
     def clear(self) -> list[WakeRequest]:

@@ -95,4 +95,9 @@ class Recipe:
             operators=frozenset({self.intercom.operator}),
             gate=None if self.gate is None else self.gate.rules(),
             notify_muted=self.intercom.notify_muted == "always",
+            wakes_per_hour={
+                each.name: each.limits.wakes_per_hour
+                for each in self.servers
+                if isinstance(each, McplServer) and each.limits.wakes_per_hour is not None
+            },
         )

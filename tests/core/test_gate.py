@@ -7,6 +7,7 @@ import time
 import pytest
 
 from cockpit.core.gate import (
+    KEPT,
     MOST_HOPS,
     Behavior,
     Debounce,
@@ -145,6 +146,26 @@ def test_a_rate_limit_is_kept_apart_by_its_key() -> None:
         verdict, state = judge(said(author_id=author), gate, state, 0.0)
         seen.append(verdict.passes)
     assert seen == [True, False, True]
+
+
+def test_a_limit_remembers_so_many_and_forgets_the_oldest() -> None:
+    """T-6: bounded, however many authors there are."""
+    gate, state = only(RateLimit(1, 60.0, "author")), GateState()
+    for number in range(KEPT + 1):
+        _, state = judge(said(author_id=str(number)), gate, state, float(number) / KEPT)
+    assert len(state.buckets) == KEPT
+    assert not judge(said(author_id="1"), gate, state, 1.0)[0].passes
+    assert judge(said(author_id="0"), gate, state, 1.0)[0].passes
+
+
+def test_what_a_limit_stops_leaves_it_as_it_was() -> None:
+    """A-7: so that nothing has to be written of it; and it refills as if it had not been asked."""
+    gate, state = only(RateLimit(1, 60.0)), GateState()
+    _, state = judge(said(), gate, state, 0.0)
+    for moment in (1.0, 30.0, 59.9):
+        verdict, after = judge(said(), gate, state, moment)
+        assert (verdict.passes, after is state) == (False, True)
+    assert judge(said(), gate, state, 60.0)[0].passes
 
 
 def test_a_clock_that_steps_back_gives_a_limit_nothing_and_takes_nothing() -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from cockpit.core.events import Noticed, TurnChanged
 from cockpit.testing.rig import Rig, rig
+from cockpit.testing.stage import audit
 
 RECIPE = """
 name = "calm"
@@ -99,12 +102,64 @@ async def test_what_waits_for_quiet_survives_a_restart(tmp_path: Path) -> None:
         assert started(again) == [("scout", "message")]
 
 
-async def test_a_repeat_takes_nothing_from_a_rate_limit(tmp_path: Path) -> None:
-    """A-7: the second of two wakes is still there after a message that came twice."""
-    limited = RECIPE.replace('{ debounce = "3m" }', '{ rate_limit = { tokens = 2, refill = "1h" } }')
-    async with rig(tmp_path, limited, channels=CHANNELS) as cockpit:
+@pytest.mark.parametrize("muted", [NOISY, "mcp:disc"])
+async def test_a_mute_holds_what_came_before_it_until_the_unmute(tmp_path: Path, muted: str) -> None:
+    """M-12, T-11: nothing while it is on; then what was owed, once, and nothing for what came under it."""
+    async with rig(tmp_path, RECIPE, channels=CHANNELS) as cockpit:
         disc = cockpit.servers["disc"]
-        for identity in ("1", "1", "2", "3"):
-            await disc.say("ops", "hello", message_id=identity)
-            await cockpit.settle()
-        assert started(cockpit) == [("scout", "message"), ("scout", "message")]
+        await cockpit.run(f"go=tune-out target={NOISY}")
+        await disc.say("noisy", "scout?", addressed=True, message_id="before")
+        await cockpit.advance(100)
+        await cockpit.run(f"go=mute target={muted}")
+        await disc.say("noisy", "scout!", addressed=True, message_id="under")
+        await cockpit.advance(181)
+        await cockpit.advance(1000)
+        assert (disc.acknowledged, started(cockpit)) == ([], [])
+        await cockpit.run(f"go=unmute target={muted}")
+        assert disc.acknowledged == [("noisy", "before", "suppressed-tuned-out")]
+        await cockpit.advance(2)
+        assert started(cockpit) == [("Subconscious", "wake")]
+        await cockpit.advance(181)
+        assert [reason for _, reason in started(cockpit)].count("wake") == 1
+
+
+async def test_a_resident_is_woken_at_the_unmute_for_what_was_open_before_the_mute(tmp_path: Path) -> None:
+    """M-12, M-4: it was delivered, and its wake only waited; over a restart too."""
+    async with rig(tmp_path, RECIPE, channels=CHANNELS) as cockpit:
+        await cockpit.servers["disc"].say("ops", "disk is full")
+        await cockpit.run("go=mute target=channel:disc/ops")
+        await cockpit.servers["disc"].say("ops", "still full")
+        await cockpit.advance(200)
+    async with rig(tmp_path, RECIPE, channels=CHANNELS) as again:
+        await again.advance(181)
+        assert started(again) == []
+        await again.run("go=unmute target=channel:disc/ops")
+        assert started(again) == [("scout", "message")]
+        notices = [event.text for event in again.of(Noticed) if event.kind == "gate"]
+        assert notices == ["[Gate: ops — 1 message, then quiet for 3 min 0 s]"]
+
+
+async def test_what_a_mute_held_is_consumed_where_its_channel_was_tuned_out_meanwhile(tmp_path: Path) -> None:
+    """T-22, T-11: an ordinary wake runs only if its channel is open then, and debits no epoch."""
+    async with rig(tmp_path, RECIPE, channels=CHANNELS) as cockpit:
+        await cockpit.servers["disc"].say("noisy", "scout?", addressed=True)
+        await cockpit.run(f"go=mute target={NOISY}")
+        await cockpit.advance(200)
+        await cockpit.run(f"go=tune-out target={NOISY}")
+        await cockpit.run(f"go=unmute target={NOISY}")
+        await cockpit.advance(5)
+        assert (started(cockpit), cockpit.servers["disc"].acknowledged) == ([], [])
+        assert cockpit.channel(NOISY).quiet == ()
+
+
+async def test_a_debounced_mention_is_acknowledged_by_the_grant_of_the_moment_that_judges_it(tmp_path: Path) -> None:
+    """T-11, T-7: what its server no longer grants then is not sent; the wake comes all the same."""
+    async with rig(tmp_path, RECIPE, channels=CHANNELS) as cockpit:
+        disc = cockpit.servers["disc"]
+        await cockpit.run(f"go=tune-out target={NOISY}")
+        await disc.say("noisy", "scout?", addressed=True)
+        disc.granted = frozenset()
+        await cockpit.advance(181)
+        await cockpit.advance(2)
+        assert (disc.acknowledged, started(cockpit)) == ([], [("Subconscious", "wake")])
+        assert [row for row in await audit(cockpit) if row["verb"] == "acknowledge"] == []

@@ -194,6 +194,8 @@ async def test_standing_notes_are_in_every_compile_and_change_only_with_a_note(s
     async with start() as cockpit:
         await watcher_uses(cockpit, model, "note_disposition", key="tone", text="")
         assert cockpit.requests("Subconscious")[-1].system[1].text == "[Standing dispositions]\n- kim: ask first"
+        kept = (await cockpit.session.engine.ledger.chronicle.opened()).snapshots["dispositions/Subconscious"]
+        assert kept == {"kim": "ask first"}
 
 
 async def test_deleting_a_note_that_is_not_there_harms_nobody(start: Start, model: CuedModel) -> None:

@@ -14,7 +14,7 @@ from cockpit.core.message import RESIDENTS
 from cockpit.testing.clock import FakeClock
 from cockpit.testing.rig import Rig
 from cockpit.testing.scripted_model import Answer, Gate
-from cockpit.testing.stage import NOISY, CuedModel, Start, audit, notices, recipe, shown, turns, use
+from cockpit.testing.stage import NOISY, CuedModel, Start, audit, notices, recipe, resident, shown, turns, use
 
 NINE = 1_796_029_200.0
 
@@ -166,6 +166,52 @@ async def test_an_ordinary_wake_that_waited_runs_if_its_channel_is_open(start: S
         gate.open()
         await cockpit.settle()
         assert turns(cockpit, "scout") == ["prompt", "message"]
+
+
+async def test_a_dropped_wake_never_comes_back(start: Start, model: CuedModel) -> None:
+    """T-22: once it was dropped it is gone from the store too, so that no restart brings it when its channel is open
+    again; the message itself waits for the next turn (A-11)."""
+    gate = Gate()
+    async with start() as cockpit:
+        model.cue("scout", Answer("Busy.", gate=gate))
+        await cockpit.link.ask("Work.")
+        await gate.reached()
+        await cockpit.servers["disc"].say("noisy", "scout?", addressed=True)
+        await cockpit.run(f"go=mute target={NOISY}", held={"scout"})
+        gate.open()
+        await cockpit.settle()
+        assert cockpit.channel(NOISY).wait == 1
+        assert (await cockpit.session.engine.ledger.chronicle.opened()).pending == ()
+        await cockpit.run(f"go=unmute target={NOISY}")
+        assert turns(cockpit, "scout") == ["prompt"]
+    async with start() as cockpit:
+        assert turns(cockpit, "scout") == []
+        assert cockpit.channel(NOISY).wait == 1
+        await cockpit.link.ask("Well?")
+        await cockpit.settle()
+        assert "scout?" in shown(cockpit.requests("scout")[-1])
+        assert cockpit.channel(NOISY).wait == 0
+
+
+async def test_a_wake_of_another_resident_that_was_dropped_is_not_brought_by_a_cancel(
+    start: Start, model: CuedModel
+) -> None:
+    """T-22, T-18: the cancel wakes the primary alone, and a restart after it nobody."""
+    gate = Gate()
+    text = recipe(residents=(resident(), resident("ranger")))
+    async with start(text) as cockpit:
+        model.cue("ranger", Answer("Busy.", gate=gate))
+        await cockpit.link.ask("Work.", "ranger")
+        await gate.reached()
+        await cockpit.servers["disc"].say("noisy", "hello?", addressed=True)
+        await cockpit.run(f"go=tune-out target={NOISY}", held={"ranger"})
+        gate.open()
+        await cockpit.settle()
+        assert turns(cockpit, "ranger") == ["prompt"]
+        await cockpit.run(f"go=cancel target={NOISY}")
+        assert turns(cockpit, "ranger") == ["prompt"]
+    async with start(text) as cockpit:
+        assert turns(cockpit) == []
 
 
 async def test_a_deadline_under_a_mute_waits_for_the_unmute(start: Start, model: CuedModel) -> None:
