@@ -96,6 +96,7 @@ class Channel:
     wait and wait_need: delivered and in no ended request of the primary's, and the addressed ones of it (A-11).
     withheld: diverted under its own span alone; withheld_by_server: under its server's. quiet: what the gate's
     debounce holds. since: when the presence last changed. registered: its server named it on the present connection.
+    place: where it stands among its server's channels, by the order in which they first came.
     """
 
     target: Target
@@ -105,6 +106,7 @@ class Channel:
     since: float = 0.0
     registered: bool = False
     label_given: str = ""
+    place: int = 0
     killed: bool = False
     span: Span | None = None
     epoch: Epoch | None = None

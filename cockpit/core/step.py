@@ -31,11 +31,12 @@ class Admit:
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """Its server named it. `wanted` is the recipe's first choice and holds only for a channel that is new."""
+    """Its server named it. `wanted`, the recipe's first choice, and `place` hold only for a channel that is new."""
 
     label: str
     new: bool
     wanted: bool
+    place: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +166,9 @@ def step(channel: Channel, world: World, given: Input, now: Now) -> Step:
     match given:
         case Admit(arrived, verdict):
             return arrive(arrived, channel, world, verdict, now)
-        case Register(label, new, wanted):
-            return Step(replace(channel, registered=True, label_given=label, wanted=wanted if new else channel.wanted))
+        case Register(label, new, wanted, place):
+            known = replace(channel, registered=True, label_given=label)
+            return Step(replace(known, wanted=wanted, place=place) if new else known)
         case Unregister():
             return Step(replace(channel, registered=False))
         case Observe():
