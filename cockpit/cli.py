@@ -6,19 +6,26 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import platformdirs
+from click.shell_completion import CompletionItem
 
 from cockpit import __version__
 from cockpit import cli_remote as remote
 from cockpit import cli_store as stored
-from cockpit.cli_terminal import fit_for_a_screen, keys_file
-from cockpit.errors import CockpitError, RecipeError, StoreInUse, UsageError
+from cockpit import cli_words as words
+from cockpit.cli_compact import compact
+from cockpit.cli_completion import completion
+from cockpit.cli_doctor import doctor
+from cockpit.cli_errors import DONE, INTERRUPTED, guarded
+from cockpit.cli_init import init
+from cockpit.cli_last import remember, store_of
+from cockpit.cli_terminal import fit_for_a_screen, keys_file, settings_file
+from cockpit.errors import RecipeError, UsageError
 
 if TYPE_CHECKING:
     from cockpit.control.wire import About
@@ -26,23 +33,31 @@ if TYPE_CHECKING:
     from cockpit.recipe import Recipe
 
 DEMO = "demo"
-DONE, FAILED, WRONG_USE, STORE_IN_USE, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 class Group(click.Group):
     """`cockpit [RECIPE]`: a first word that is no command is a recipe."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        words = [word for word in args if not word.startswith("-")]
+        given = [word for word in args if not word.startswith("-")]
         leading = {"--help", "--version", "-h"}
-        if not (args and args[0] in leading) and (not words or words[0] not in self.commands or args[0] != words[0]):
+        command = bool(given) and given[0] in self.commands and args[0] == given[0]
+        asked = bool(args) and args[0] in leading
+        if not asked and not command and (args or not ctx.resilient_parsing):  # the shell completes commands too
             args = ["open", *args]
         return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Commands, and what `open` takes, which needs no name."""
+        opening = open_screen.make_context("open", [], parent=ctx, resilient_parsing=True)
+        options = open_screen.shell_complete(opening, incomplete)
+        recipes = [] if incomplete.startswith("-") else words.recipes(ctx, open_screen.params[0], incomplete)
+        return [*super().shell_complete(ctx, incomplete), *options, *recipes]
 
 
 _db = click.option("--db", type=click.Path(path_type=Path, dir_okay=False), help="the store; one a recipe unless said")
 _read_only = click.option("--read-only", is_flag=True, help="refuse every verb that changes something")
-_recipe = click.argument("recipe", default=DEMO)
+_recipe = click.argument("recipe", default=DEMO, shell_complete=words.recipes)
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
@@ -59,21 +74,28 @@ def cli() -> None:
 @_recipe
 @_db
 @_read_only
-@click.option("--theme", default="dark", show_default=True, help="a theme by name")
+@click.option("--theme", default="dark", show_default=True, help="a theme by name", shell_complete=words.themes)
 @click.option("--no-mouse", is_flag=True, help="leave the mouse to the terminal")
-def open_screen(recipe: str, db: Path | None, read_only: bool, theme: str, no_mouse: bool) -> int:
+@click.option("--bell", is_flag=True, help="ring where somebody needs the resident")
+@click.option("--notify", is_flag=True, help="a desktop notice (OSC 9) where somebody needs the resident")
+def open_screen(
+    recipe: str, db: Path | None, *, read_only: bool, theme: str, no_mouse: bool, bell: bool, notify: bool
+) -> int:
     """Open the cockpit on the screen."""
+    if recipe != DEMO:
+        _not_a_command(recipe)
     fit_for_a_screen()
     os.environ.pop("ANTHROPIC_LOG", None)  # the SDK would log on standard error, over the screen
     from cockpit.ui import run_screen_async
+    from cockpit.ui.alert import asked
 
     async def main() -> int:
         loaded = _load(recipe)
         from cockpit.engine.assemble import open_session
         from cockpit.recipe import shipped_dir
 
-        store = _store(db, loaded.name)
-        stored.remember(store, recipe)
+        store = store_of(db, loaded.name)
+        remember(store, recipe)
         async with open_session(
             loaded, store, environment=os.environ, logs=store.parent / "logs", read_only=read_only
         ) as session:
@@ -93,6 +115,7 @@ def open_screen(recipe: str, db: Path | None, read_only: bool, theme: str, no_mo
                         read_only=read_only,
                         on_first_frame=first_frame.set,
                         keys=keys_file(),
+                        alerts=asked(settings_file(), bell=bell, notify=notify),
                     )
                 finally:
                     session.engine.quit()
@@ -117,10 +140,11 @@ def run_headless(recipe: str, db: Path | None, read_only: bool, headless: bool, 
         loaded = _load(recipe)
         from cockpit.control.headless import feed, pump
         from cockpit.control.headless import until_idle as settle
+        from cockpit.control.typed import typed
         from cockpit.engine.assemble import open_session
 
-        store = _store(db, loaded.name)
-        stored.remember(store, recipe)
+        store = store_of(db, loaded.name)
+        remember(store, recipe)
         async with open_session(
             loaded, store, environment=os.environ, logs=store.parent / "logs", read_only=read_only
         ) as session:
@@ -140,7 +164,7 @@ def run_headless(recipe: str, db: Path | None, read_only: bool, headless: bool, 
             events = link.events()
 
             async def read() -> None:
-                await feed(link, _lines())
+                await feed(link, typed(sys.stdin.fileno()))
                 if until_idle:
                     await settle(engine.idle, asyncio.sleep)
                     engine.quit("idle")
@@ -163,6 +187,7 @@ cli.add_command(remote.channels)
 cli.add_command(remote.reports)
 cli.add_command(remote.events)
 cli.add_command(remote.send)
+cli.add_command(remote.inbox)
 cli.add_command(remote.attach)
 cli.add_command(remote.bridge)
 cli.add_command(stored.audit)
@@ -170,15 +195,21 @@ cli.add_command(stored.stats)
 cli.add_command(stored.why)
 cli.add_command(stored.context)
 cli.add_command(stored.export)
+cli.add_command(init)
+cli.add_command(compact)
+cli.add_command(doctor)
+cli.add_command(completion)
 
 
 @cli.command("check")
-@click.argument("recipe")
+@click.argument("recipe", shell_complete=words.recipes)
 def check_recipe(recipe: str) -> int:
     """Validate a recipe, starting nothing."""
     from cockpit.recipe import check
 
-    for line in check(recipe, os.environ):
+    with _missing_named(recipe):
+        lines = check(recipe, os.environ)
+    for line in lines:
         click.echo(line)
     return DONE
 
@@ -205,56 +236,48 @@ def list_recipes() -> int:
 
 def main(arguments: list[str] | None = None) -> None:
     """The console script. Errors are one line on standard error, and the exit code says which kind."""
-    sys.exit(_guarded(lambda: cli.main(arguments, prog_name="cockpit", standalone_mode=False)))
-
-
-def _guarded(run: Callable[[], object]) -> int:
-    try:
-        code = run()
-    except click.exceptions.Exit as error:
-        return error.exit_code
-    except click.ClickException as error:
-        error.show()
-        return WRONG_USE
-    except (click.Abort, KeyboardInterrupt):
-        return INTERRUPTED
-    except (CockpitError, ExceptionGroup) as error:
-        known = _known(error)
-        if known is None:
-            raise
-        click.echo(f"cockpit: {known}", err=True)
-        return _code(known)
-    return code if isinstance(code, int) else DONE
-
-
-def _known(error: BaseException) -> CockpitError | None:
-    """The one error of ours in what the task group raised."""
-    if isinstance(error, CockpitError):
-        return error
-    if isinstance(error, BaseExceptionGroup):
-        found = [_known(each) for each in error.exceptions]
-        return next((each for each in found if each is not None), None)
-    return None
-
-
-def _code(error: CockpitError) -> int:
-    if isinstance(error, StoreInUse):
-        return STORE_IN_USE
-    return WRONG_USE if isinstance(error, RecipeError | UsageError) else FAILED
+    sys.exit(guarded(lambda: cli.main(arguments, prog_name="cockpit", standalone_mode=False)))
 
 
 def _load(reference: str) -> Recipe:
     """The recipe, with its keys there."""
     from cockpit.recipe import check_keys, load
 
-    recipe = load(reference, os.environ)
+    with _missing_named(reference):
+        recipe = load(reference, os.environ)
     check_keys(recipe, os.environ)
     return recipe
 
 
-def _store(db: Path | None, name: str) -> Path:
-    """`--db`, or the recipe's own under the state folder."""
-    return db if db is not None else Path(platformdirs.user_state_dir("cockpit")) / f"{name}.db"
+@contextmanager
+def _missing_named(reference: str) -> Iterator[None]:
+    """A recipe's file that is not there can be written."""
+    try:
+        yield
+    except RecipeError as error:
+        if reference.endswith(".toml") and not Path(reference).exists():
+            raise RecipeError(f"{error}; `cockpit init {reference}` writes a first one") from None
+        raise
+
+
+def _not_a_command(word: str) -> None:
+    """Raises UsageError where a first word is no recipe, and comes closest to a command's name, or is a verb's."""
+    from cockpit.core.verbs import BY_NAME, nearest
+
+    if "/" in word or "." in word or Path(word).exists():
+        return
+    from cockpit.recipe.shipped import shipped_recipes
+
+    ships = shipped_recipes()
+    if word in ships:
+        return
+    if word in BY_NAME:
+        raise UsageError(f"{word} is a verb of a cockpit that runs: cockpit go {word} …")
+    close = nearest(word, [*cli.commands, *ships], 1)
+    if close and close[0] in cli.commands:
+        raise UsageError(
+            f"no command and no recipe {word!r}; did you mean `cockpit {close[0]}`? `cockpit --help` lists all"
+        )
 
 
 async def _listen(session: Session, recipe: Recipe) -> None:
@@ -274,6 +297,8 @@ async def _listen(session: Session, recipe: Recipe) -> None:
             socket_path(Path(engine.store), recipe.name, os.environ),
             about=_about(session, recipe),
             intercom=session.send,
+            inboxes=session.inbox,
+            refused=session.refused,
             failed=told,
         )
     except UsageError as error:
@@ -305,20 +330,6 @@ def _write(line: str) -> None:
     with suppress(BrokenPipeError):
         sys.stdout.write(f"{line}\n")
         sys.stdout.flush()
-
-
-async def _lines() -> AsyncIterator[str]:
-    """Standard input, a line at a time, read by the loop where it can be and by a thread where it is a file."""
-    loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader(limit=1 << 20)
-    try:
-        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    except (ValueError, OSError):
-        for text in sys.stdin:
-            yield text
-        return
-    while raw := await reader.readline():
-        yield raw.decode("utf-8", "replace")
 
 
 if __name__ == "__main__":

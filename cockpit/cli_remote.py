@@ -1,33 +1,62 @@
-"""The commands that talk to a cockpit that runs, over its socket: go, channels, reports, events, send, attach, mcp."""
+"""The commands on a cockpit that runs, over its socket: go, channels, reports, events, send, inbox, attach, mcp."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import signal
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from cockpit import cli_words as complete
 from cockpit.errors import UsageError, VerbError
 
 if TYPE_CHECKING:
     from cockpit.control.client import SocketLink
+    from cockpit.core.verbs import Verb
 
 _db = click.option("--db", type=click.Path(path_type=Path, dir_okay=False), help="which cockpit, by its store")
 _json = click.option("--json", "as_json", is_flag=True, help="JSON Lines, as the headless twin writes them")
 
 
-@click.command("go")
-@click.argument("line")
+@click.command("go", context_settings={"ignore_unknown_options": True})
+@click.argument("words", nargs=-1, required=True, metavar="VERB…", shell_complete=complete.verbs)
 @_db
 @_json
-def go(line: str, db: Path | None, as_json: bool) -> int:
-    """Run one verb: cockpit go 'go=mute target=mcp:git'."""
+def go(words: tuple[str, ...], db: Path | None, as_json: bool) -> int:
+    """Run one verb: cockpit go mute mcp:git.
+
+    Or a whole line: cockpit go 'go=mute target=mcp:git reason="too loud"'.
+    """
     from cockpit.control import commands
 
+    line = _line(words)
     return _over(db, lambda link: commands.go(link, line, write=_write, tell=_tell, as_json=as_json))
+
+
+def _line(words: tuple[str, ...]) -> str:
+    """The verb line that a shell's words mean: one word is a line, of several each stays one value."""
+    from cockpit.core.verbs import BY_NAME
+
+    if len(words) == 1:
+        return words[0]
+    verb = BY_NAME.get(words[0].lower().removeprefix("go="))
+    return " ".join(_quoted(word, verb) if any(map(str.isspace, word)) else word for word in words)
+
+
+def _quoted(word: str, verb: Verb | None) -> str:
+    """A word with spaces as the verb grammar reads one value. What is said is kept as it stands."""
+    name, equals, value = word.partition("=")
+    if equals and verb is not None and verb.param(name.lower()) is not None:
+        return f'{name}="{_escaped(value)}"'
+    return word if verb is not None and verb.says else f'"{_escaped(word)}"'
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
 @click.command("channels")
@@ -69,44 +98,77 @@ def send(text: str, handle: str, to: str | None, db: Path | None) -> int:
     """Speak over the Intercom; your token is read from COCKPIT_TOKEN."""
     from cockpit.control import commands
 
-    token = os.environ.get("COCKPIT_TOKEN")
-    if not token:
-        raise UsageError("COCKPIT_TOKEN is not set: it holds the token of the handle that speaks")
+    token = _token()
     return _over(db, lambda link: commands.send(link, handle, text, token=token, to=to, write=_write, tell=_tell))
+
+
+@click.command("inbox")
+@click.option("--as", "handle", required=True, help="your handle, as the recipe's [intercom] names it")
+@click.option("--follow", is_flag=True, help="go on as they come")
+@_db
+@_json
+def inbox(handle: str, follow: bool, db: Path | None, as_json: bool) -> int:
+    """Read what was said to you over the Intercom and in its feeds; your token is read from COCKPIT_TOKEN."""
+    from cockpit.control import commands
+
+    token = _token()
+    return _over(
+        db,
+        lambda link: commands.inbox(
+            link, handle, token=token, follow=follow, as_json=as_json, write=_write, tell=_tell
+        ),
+    )
 
 
 @click.command("attach")
 @_db
-@click.option("--theme", default="dark", show_default=True, help="a theme by name")
+@click.option("--theme", default="dark", show_default=True, help="a theme by name", shell_complete=complete.themes)
 @click.option("--no-mouse", is_flag=True, help="leave the mouse to the terminal")
 @click.option("--read-only", is_flag=True, help="refuse every verb that changes something")
-def attach(db: Path | None, theme: str, no_mouse: bool, read_only: bool) -> int:
+@click.option("--bell", is_flag=True, help="ring where somebody needs the resident")
+@click.option("--notify", is_flag=True, help="a desktop notice (OSC 9) where somebody needs the resident")
+def attach(db: Path | None, *, theme: str, no_mouse: bool, read_only: bool, bell: bool, notify: bool) -> int:
     """Open the screen on a cockpit that runs; closing it ends nothing."""
-    from cockpit.cli_terminal import fit_for_a_screen, keys_file
+    from cockpit.cli_terminal import fit_for_a_screen, keys_file, settings_file
+    from cockpit.control import commands
     from cockpit.recipe import shipped_dir
     from cockpit.ui import run_screen_async
+    from cockpit.ui.alert import asked
 
     fit_for_a_screen()
-    return _over(
-        db,
-        lambda link: run_screen_async(
+
+    async def show(link: SocketLink) -> int:
+        code = await run_screen_async(
             link,
             theme=theme,
             themes=shipped_dir("themes"),
             mouse=not no_mouse,
             read_only=read_only,
             keys=keys_file(),
-        ),
-    )
+            alerts=asked(settings_file(), bell=bell, notify=notify),
+        )
+        return code or commands.over(link.ended, _tell)
+
+    return _over(db, show)
 
 
 @click.command("mcp")
 @_db
-def bridge(db: Path | None) -> int:
+@click.option("--as", "handle", help="your handle in the Intercom, with its token in COCKPIT_TOKEN")
+def bridge(db: Path | None, handle: str | None) -> int:
     """Serve MCP on standard input and output: a bridge from any MCP host to the cockpit that runs."""
     from cockpit.control.bridge import run_bridge
 
-    return asyncio.run(run_bridge(db))
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # its thread waits for input, and Ctrl-C would wait for the thread
+    return asyncio.run(run_bridge(db, handle))
+
+
+def _token() -> str:
+    """Raises UsageError where it is not set."""
+    token = os.environ.get("COCKPIT_TOKEN")
+    if not token:
+        raise UsageError("COCKPIT_TOKEN is not set: it holds the token of the handle that --as names")
+    return token
 
 
 def _over(db: Path | None, run: Callable[[SocketLink], Awaitable[int]]) -> int:

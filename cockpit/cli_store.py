@@ -11,24 +11,28 @@ import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import platformdirs
 
+from cockpit import cli_words as complete
+from cockpit.cli_last import chosen, recipe_of
 from cockpit.errors import UsageError
 
 if TYPE_CHECKING:
     from cockpit.core.events import Answered
     from cockpit.engine.reading import Reading
+    from cockpit.model.config import ModelConfig
+    from cockpit.model.protocol import Model
 
 _db = click.option("--db", type=click.Path(path_type=Path, dir_okay=False), help="the store to read")
 _json = click.option("--json", "as_json", is_flag=True, help="JSON Lines, as the headless twin writes them")
 
 
 @click.command("audit")
-@click.argument("target", required=False)
+@click.argument("target", required=False, shell_complete=complete.targets)
 @click.option("--last", default=50, show_default=True, help="rows")
 @_db
 @_json
@@ -64,8 +68,8 @@ def why(message: str, db: Path | None, as_json: bool) -> int:
 
 
 @click.command("context")
-@click.argument("agent", required=False)
-@click.option("--recipe", help="the recipe of that store, where no cockpit runs on it")
+@click.argument("agent", required=False, shell_complete=complete.agents)
+@click.option("--recipe", shell_complete=complete.recipes, help="the recipe of that store, where no cockpit runs on it")
 @_db
 @_json
 def context(agent: str | None, recipe: str | None, db: Path | None, as_json: bool) -> int:
@@ -73,24 +77,45 @@ def context(agent: str | None, recipe: str | None, db: Path | None, as_json: boo
     store = chosen(db)
 
     async def main() -> int:
-        from cockpit.engine.assemble import open_session
-        from cockpit.errors import StoreInUse
-        from cockpit.recipe import load
+        from cockpit.control.finding import on_store
+        from cockpit.store.connection import existing
 
-        try:
-            loaded = load(recipe or _last().get("recipe", "demo"), os.environ)
-            async with open_session(loaded, store, environment=os.environ, logs=store.parent / "logs") as session:
-                _show(session.engine.minds.shown(agent), as_json)
-        except StoreInUse:
-            from cockpit.control import commands
-            from cockpit.control.finding import connect
+        async with on_store(store) as link:
+            if link is not None:
+                from cockpit.control import commands
 
-            line = f"go=context agent={agent}" if agent else "go=context"
-            async with connect(store) as link:
+                line = f"go=context agent={agent}" if agent else "go=context"
                 return await commands.go(link, line, write=click.echo, tell=_tell, as_json=as_json)
-        return 0
+        existing(store)  # a mistyped --db must not make a store
+        return await _compiled(store, _recipe(recipe, store), agent, as_json)
 
     return asyncio.run(main())
+
+
+def _recipe(said: str | None, store: Path) -> str:
+    """The recipe by which a store's contexts are compiled. Raises UsageError where it is not known."""
+    found = said or recipe_of(store)
+    if found is None:
+        raise UsageError(f"the recipe of {store} is not known: say --recipe RECIPE")
+    return found
+
+
+async def _compiled(store: Path, recipe: str, agent: str | None, as_json: bool) -> int:
+    from cockpit.engine.assemble import open_session
+    from cockpit.model.factory import make_model
+    from cockpit.recipe import load
+
+    loaded = load(recipe, os.environ)
+
+    def unasked(config: ModelConfig) -> Model:
+        """No model is asked, so no key is needed."""
+        return make_model(replace(config, provider="offline"))
+
+    async with open_session(
+        loaded, store, environment=os.environ, logs=store.parent / "logs", make_model=unasked
+    ) as session:
+        _show(session.engine.minds.shown(agent), as_json)
+    return 0
 
 
 @click.command("export")
@@ -98,13 +123,14 @@ def context(agent: str | None, recipe: str | None, db: Path | None, as_json: boo
 @_db
 def export(form: str, db: Path | None) -> int:
     """Write every report and the audit, as Markdown or JSON, to standard output."""
+    store = chosen(db)
 
     async def main() -> int:
         from cockpit.core.events import Reported, iso
         from cockpit.core.text import header_field, inert
         from cockpit.store.reader import open_reader
 
-        async with open_reader(chosen(db)) as reader:
+        async with open_reader(store) as reader:
             reports = await reader.reports(limit=1_000_000)
             rows = await reader.audit(limit=1_000_000)
         from cockpit.engine.reading import audit_row
@@ -130,43 +156,6 @@ def export(form: str, db: Path | None) -> int:
         return 0
 
     return asyncio.run(main())
-
-
-def remember(store: Path, recipe: str) -> None:
-    """Note which store was used last, and on which recipe."""
-    place = _place()
-    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    found = Path(recipe)
-    said = str(found.resolve()) if found.exists() else recipe
-    place.write_text(json.dumps({"store": str(store.resolve()), "recipe": said}), encoding="utf-8")
-
-
-def chosen(db: Path | None) -> Path:
-    """The store to read, told on standard error. Raises UsageError where none is known."""
-    if db is not None:
-        return db
-    from cockpit.control.finding import running
-
-    found = asyncio.run(running())
-    if len(found) > 1:
-        raise UsageError(f"several cockpits run: say --db with one of {', '.join(each.store for each in found)}")
-    store = found[0].store if found else _last().get("store")
-    if store is None:
-        raise UsageError("no cockpit runs and none was used yet: say --db PATH")
-    _tell(f"reading {store}")
-    return Path(store)
-
-
-def _place() -> Path:
-    return Path(platformdirs.user_state_dir("cockpit")) / "last.json"
-
-
-def _last() -> dict[str, str]:
-    try:
-        found = json.loads(_place().read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return {str(name): str(value) for name, value in found.items()} if isinstance(found, dict) else {}
 
 
 def _read(db: Path | None, as_json: bool, ask: Callable[[Reading], Awaitable[Answered]]) -> int:

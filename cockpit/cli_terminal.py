@@ -13,7 +13,16 @@ from cockpit.errors import UsageError
 
 def keys_file() -> Path | None:
     """The operator's own keys, `keys.toml` in the configuration folder; None where there is none."""
-    path = Path(platformdirs.user_config_dir("cockpit")) / "keys.toml"
+    return _own("keys.toml")
+
+
+def settings_file() -> Path | None:
+    """The operator's settings, `settings.toml` in the configuration folder; None where there is none."""
+    return _own("settings.toml")
+
+
+def _own(name: str) -> Path | None:
+    path = Path(platformdirs.user_config_dir("cockpit")) / name
     return path if path.is_file() else None
 
 
@@ -21,6 +30,11 @@ def fit_for_a_screen() -> None:
     """Raises UsageError where a screen cannot be drawn."""
     for stream, name in ((sys.stdin, "input"), (sys.stdout, "output")):
         if not stream.isatty():
-            raise UsageError(f"standard {name} is no terminal: use `cockpit run --headless`")
+            raise UsageError(
+                f"standard {name} is no terminal, and the screen needs one: `cockpit run --headless` does not"
+            )
     if os.environ.get("TERM", "dumb") in {"dumb", ""}:
-        raise UsageError("TERM is dumb: the screen needs a terminal that can move its cursor")
+        raise UsageError(
+            "TERM is dumb: the screen needs a terminal that can move its cursor: export TERM=xterm-256color, or"
+            " `cockpit run --headless`"
+        )
