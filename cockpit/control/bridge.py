@@ -54,9 +54,11 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """Calls by name. db: the store whose cockpit is meant, the only one that runs unless said."""
+    """Calls by name. db: the store whose cockpit is meant, the only one that runs unless said. handle: whose token
+    COCKPIT_TOKEN holds, in the Intercom; the client's own name unless said."""
 
     db: Path | None = None
+    handle: str | None = None
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
     async def call(self, name: str, arguments: Mapping[str, Json], client: str) -> Reply:
@@ -82,17 +84,32 @@ class Bridge:
                 return await _backlog(given, link)
             case "reports":
                 return await _reports(given, link)
+            case "inbox":
+                return await self._inbox(given, link, client)
             case _:
-                token = self.environment.get("COCKPIT_TOKEN", "")
-                ran = await link.send(client_name(client), token, given.get("to"), given["text"])
+                ran = await link.send(self._who(client), self._token, given.get("to"), given["text"])
                 return _answered([Answer(ran)])
 
+    async def _inbox(self, given: Mapping[str, str], link: SocketLink, client: str) -> Reply:
+        """What the client's own name has not read yet."""
+        after = None if "after" not in given else count(given, "after", 0, least=0)
+        found = await link.inbox(self._who(client), self._token, after)
+        text = [text for each in found for text in shown.message(each)]
+        return Reply(text or ["there is nothing new"], [{"event": "message", **each} for each in found])
 
-async def run_bridge(db: Path | None = None) -> int:
-    """Serve MCP on standard input and output until the input ends; returns the exit code."""
+    def _who(self, client: str) -> str:
+        return self.handle or client_name(client)
+
+    @property
+    def _token(self) -> str:
+        return self.environment.get("COCKPIT_TOKEN", "")
+
+
+async def run_bridge(db: Path | None = None, handle: str | None = None) -> int:
+    """Serve MCP on standard input and output until the input ends; returns the exit code. See Bridge."""
     from mcp.server.stdio import stdio_server  # noqa: PLC0415  # see the module's head
 
-    server = build(Bridge(db))
+    server = build(Bridge(db, handle))
     async with stdio_server() as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
     return 0

@@ -41,8 +41,9 @@ def tool(name: str) -> BridgeTool:
     """Raises VerbError with the nearest names where there is none."""
     found = {each.name: each for each in tools()}
     if name not in found:
-        close = nearest(name, found) or tuple(found)
-        raise VerbError("unknown_verb", f"no tool {name!r}; there are {', '.join(close)}", ", ".join(close))
+        close = nearest(name, found)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"tools: {', '.join(found)}"
+        raise VerbError("unknown_verb", f"no tool {name!r}; {hint}", ", ".join(close or found))
     return found[name]
 
 
@@ -76,8 +77,8 @@ def line(verb: Verb, given: Mapping[str, str]) -> str:
     return " ".join(words)
 
 
-def count(given: Mapping[str, str], name: str, default: int) -> int:
-    """A whole number of the arguments, at least 1. Raises VerbError where it is none."""
+def count(given: Mapping[str, str], name: str, default: int, *, least: int = 1) -> int:
+    """A whole number of the arguments, at least `least`. Raises VerbError where it is none."""
     text = given.get(name)
     if text is None:
         return default
@@ -85,8 +86,8 @@ def count(given: Mapping[str, str], name: str, default: int) -> int:
         number = float(text)
     except ValueError:
         number = math.nan
-    if not math.isfinite(number) or number < 1:
-        raise VerbError("bad_value", f"{name} is a whole number of at least 1, and {text!r} is none", name)
+    if not math.isfinite(number) or number < least:
+        raise VerbError("bad_value", f"{name} is a whole number of at least {least}, and {text!r} is none", name)
     return int(number)
 
 
@@ -159,11 +160,20 @@ _OWN = (
     ),
     BridgeTool(
         "send",
-        "Say something in the Intercom under this client's own name, by the token in the bridge's COCKPIT_TOKEN.",
+        "Say something in the Intercom under this client's own handle, by the token in the bridge's COCKPIT_TOKEN.",
         _object({
             "text": _text("What to say"),
             "to": _text("feed:NAME, or a resident; the primary resident unless said"),
         }, ["text"]),
+        read_only=False,
+    ),
+    BridgeTool(
+        "inbox",
+        "Read what was said over the Intercom to this client's own handle, and in its feeds, by the token in the "
+        "bridge's COCKPIT_TOKEN: what was not read yet, oldest first. `after` says up to where you have read.",
+        _object({"after": {
+            "type": "integer", "minimum": 0, "description": "The id of the last message that you have read",
+        }}, []),
         read_only=False,
     ),
 )  # fmt: skip

@@ -6,13 +6,13 @@ import asyncio
 import itertools
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from typing import TypeVar, get_args
 
 from cockpit.control import wire
 from cockpit.control.codec import decode, decode_event, loads
-from cockpit.control.wire import About, Ask, Id, Leave, Origin, Request, Run, Send, Snapshot, Subscribe
+from cockpit.control.wire import About, Ask, Id, Inbox, Leave, Origin, Request, Run, Send, Snapshot, Subscribe
 from cockpit.core.events import Answer, Event, Failed, Stopped, VerbRan, View
 from cockpit.core.message import Json
 from cockpit.errors import VerbCode, VerbError
@@ -27,10 +27,14 @@ BOUND = 20_000
 
 
 class Stream(AsyncIterator[Event]):
-    """The events of one subscription, until the cockpit stops or the stream is closed."""
+    """The events of one subscription, until the cockpit stops or the stream is closed.
 
-    def __init__(self, leave: Callable[[], None]) -> None:
+    leave: called where it is closed. stopped: told of the Stopped that ends it, as soon as it has come.
+    """
+
+    def __init__(self, leave: Callable[[], None], stopped: Callable[[Stopped], None] = lambda _: None) -> None:
         self._leave = leave
+        self._told = stopped
         self._queue: deque[Event] = deque()
         self._ready = asyncio.Event()
         self._stopped = self._ended = False
@@ -41,7 +45,9 @@ class Stream(AsyncIterator[Event]):
             self._queue.popleft()
             self._dropped += 1
         self._queue.append(event)
-        self._stopped = self._stopped or isinstance(event, Stopped)
+        if isinstance(event, Stopped):
+            self._stopped = True
+            self._told(event)
         self._ready.set()
 
     def end(self) -> None:
@@ -89,6 +95,8 @@ class SocketLink(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._about: asyncio.Future[About] = asyncio.get_running_loop().create_future()
         self._closed = asyncio.Event()
+        self.ended: Stopped | None = None
+        """How the cockpit ended, once a stream of this link was told."""
 
     async def hello(self) -> About:
         """What the cockpit said of itself. Raises VerbError where it is none, or went before it said anything."""
@@ -97,7 +105,7 @@ class SocketLink(asyncio.Protocol):
     def events(self) -> Stream:
         """Subscribed in the order of the calls, before a snapshot that is asked for afterwards."""
         found = next(self._ids)
-        stream = Stream(lambda: self._left(found))
+        stream = Stream(lambda: self._left(found), self._stopped)
         self._streams[found] = stream
         if not self._send(Subscribe(found)):
             stream.end()
@@ -119,6 +127,13 @@ class SocketLink(asyncio.Protocol):
             return _read(await self._asked(Send(next(self._ids), handle, token, text, to)), VerbRan)
         except VerbError as error:
             return _refused(text, "say", error)
+
+    async def inbox(self, handle: str, token: str, after: int | None = None) -> list[Mapping[str, Json]]:
+        """What the Intercom holds for `handle`, oldest first (wire.Inbox). Raises VerbError where it is refused."""
+        found = await self._asked(Inbox(next(self._ids), handle, token, after))
+        if not isinstance(found, list):
+            raise VerbError("not_running", "the cockpit cannot be understood: an inbox is a list")
+        return [_mapping(each) for each in found]
 
     async def aclose(self) -> None:
         """Leave; the cockpit goes on."""
@@ -186,6 +201,9 @@ class SocketLink(asyncio.Protocol):
         stream = self._streams.pop(found, None)
         if stream is not None:
             stream.end()
+
+    def _stopped(self, event: Stopped) -> None:
+        self.ended = event
 
     def _left(self, found: Id) -> None:
         if self._streams.pop(found, None) is not None:
@@ -259,6 +277,13 @@ def _read(value: Json, wanted: type[Read]) -> Read:
         return decode(value, wanted)
     except ValueError as error:
         raise VerbError("not_running", f"the cockpit cannot be understood: {error}") from error
+
+
+def _mapping(value: Json) -> Mapping[str, Json]:
+    found = value.get("json") if isinstance(value, Mapping) else None
+    if not isinstance(found, Mapping):
+        raise VerbError("not_running", "the cockpit cannot be understood: a message is an object")
+    return found
 
 
 def _refused(typed: str, verb: str, error: VerbError) -> VerbRan:

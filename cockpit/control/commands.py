@@ -6,8 +6,9 @@ that raises BrokenPipeError (`| head`) ends the command without a word.
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Protocol
 
 from cockpit.control import shown
@@ -15,8 +16,13 @@ from cockpit.control.client import GONE, Stream
 from cockpit.control.headless import as_line
 from cockpit.control.plain import flat
 from cockpit.core.events import Answer, Event, Ready, Reported, Stopped, VerbRan, View
+from cockpit.core.message import Json
+from cockpit.errors import VerbError
 
 DONE, FAILED, WRONG_USE = 0, 1, 2
+
+LOOKS = 1.0
+"""Seconds between two looks into an inbox that is followed."""
 
 Writer = Callable[[str], object]
 
@@ -33,6 +39,8 @@ class Remote(Protocol):
     async def run(self, line: str) -> Answer: ...
 
     async def send(self, handle: str, token: str, to: str | None, text: str) -> VerbRan: ...
+
+    async def inbox(self, handle: str, token: str, after: int | None = None) -> list[Mapping[str, Json]]: ...
 
 
 async def go(link: Remote, line: str, *, write: Writer, tell: Writer, as_json: bool = False) -> int:
@@ -129,6 +137,52 @@ async def send(link: Remote, handle: str, text: str, *, token: str, to: str | No
     return _code(ran)
 
 
+async def inbox(
+    link: Remote,
+    handle: str,
+    *,
+    token: str,
+    write: Writer,
+    tell: Writer,
+    follow: bool = False,
+    as_json: bool = False,
+    pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
+) -> int:
+    """`cockpit inbox --as HANDLE [--follow] [--json]`: what was said to it and in the feeds, and not yet read.
+
+    What was written out is told as read with the next question: a command that dies says it again, and loses nothing.
+    With follow it asks once a second, until the cockpit goes (1).
+    """
+    after: int | None = None
+    try:
+        while True:
+            found = await link.inbox(handle, token, after)
+            for each in found:
+                _all([shown.message_line(each)] if as_json else shown.message(each), write)
+            if found:
+                after = int(str(found[-1]["id"]))
+            elif not follow:
+                return DONE
+            else:
+                await pause(LOOKS)
+    except BrokenPipeError:
+        return DONE
+    except VerbError as error:
+        tell(flat(str(error)))
+        return FAILED
+
+
+def over(ended: Stopped | None, tell: Writer) -> int:
+    """What is said after a screen was closed: nothing where the cockpit lives, else how it ended; the exit code."""
+    if ended is None:
+        return DONE
+    if ended.reason == GONE:
+        tell(flat(GONE))
+        return FAILED
+    tell(f"the cockpit has ended: {flat(ended.reason)}")
+    return DONE
+
+
 def _code(ran: VerbRan) -> int:
     if ran.ok:
         return DONE
@@ -138,7 +192,7 @@ def _code(ran: VerbRan) -> int:
 def _stopped(event: Stopped, tell: Writer) -> int:
     if event.reason != GONE:
         return DONE
-    tell(flat(event.reason))
+    tell(f"{flat(event.reason)}, or it dropped this reader as too slow")
     return FAILED
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from cockpit.control.client import SocketLink, open_link
 from cockpit.control.paths import key, sockets
 from cockpit.control.plain import flat
 from cockpit.control.wire import About, Origin
-from cockpit.errors import UsageError, VerbError
+from cockpit.errors import CockpitError, UsageError, VerbError
 
 PATIENCE = 5.0
 """Seconds that a cockpit may take to say hello."""
@@ -43,30 +43,66 @@ async def connect(
     Raises VerbError `not_running` where there is none, UsageError where there are several and `db` does not choose,
     or where the socket's folder is not fit.
     """
-    found = await _all(environment, origin, actor)
+    found = await survey(environment, origin=origin, actor=actor)
     try:
         link = _chosen(found, db)
-        await _close(each for each in found if each.link is not link)
+        await close(each for each in found if each.link is not link)
         yield link
     finally:
-        await _close(found)
+        await close(found)
+
+
+@asynccontextmanager
+async def on_store(store: Path, environment: Mapping[str, str] | None = None) -> AsyncIterator[SocketLink | None]:
+    """A link to the cockpit that runs on `store`, or None where none answers there."""
+    found = await survey(environment)
+    try:
+        yield next((each.link for each in found if each.path.name.startswith(f"{key(store)}-") and each.link), None)
+    finally:
+        await close(found)
+
+
+@asynccontextmanager
+async def quickly(
+    db: Path | None, patience: float, environment: Mapping[str, str] | None = None
+) -> AsyncIterator[SocketLink | None]:
+    """The link that `connect` would give, or None where none is meant or it does not answer within `patience` seconds:
+    for whoever only guesses what an operator is about to type."""
+    found: Sequence[Found] = ()
+    try:
+        link: SocketLink | None = None
+        with suppress(CockpitError, TimeoutError):
+            found = await survey(environment, patience)
+            link = _chosen(found, db)
+        yield link
+    finally:
+        await close(found)
 
 
 async def running(environment: Mapping[str, str] | None = None) -> tuple[About, ...]:
     """Every cockpit of this user's that answers. Raises UsageError where the socket's folder is not fit."""
-    found = await _all(environment, "socket", "")
-    await _close(found)
+    found = await survey(environment)
+    await close(found)
     return tuple(each.about for each in found if each.about is not None)
 
 
-async def _all(environment: Mapping[str, str] | None, origin: Origin, actor: str) -> Sequence[Found]:
+async def survey(
+    environment: Mapping[str, str] | None = None,
+    patience: float | None = None,
+    *,
+    origin: Origin = "socket",
+    actor: str = "",
+) -> Sequence[Found]:
+    """Every socket of ours, each with its link where somebody answers; whoever asks closes those. Raises UsageError
+    where the sockets' folder is not fit."""
     places = sockets(os.environ if environment is None else environment)
-    return await asyncio.gather(*(_tried(path, origin, actor) for path in places))
+    seconds = PATIENCE if patience is None else patience
+    return await asyncio.gather(*(_tried(path, origin, actor, seconds) for path in places))
 
 
-async def _tried(path: Path, origin: Origin, actor: str) -> Found:
+async def _tried(path: Path, origin: Origin, actor: str, patience: float) -> Found:
     try:
-        link = await open_link(path, origin=origin, actor=actor, patience=PATIENCE)
+        link = await open_link(path, origin=origin, actor=actor, patience=patience)
     except TimeoutError:
         return Found(path, why="it does not answer")
     except OSError:
@@ -102,7 +138,8 @@ def _listed(found: Sequence[Found]) -> str:
     return ", ".join(f"{flat(each.recipe)} (--db {flat(each.store)}, pid {each.pid})" for each in abouts)
 
 
-async def _close(found: Iterable[Found]) -> None:
+async def close(found: Iterable[Found]) -> None:
+    """Close the links of these."""
     for each in found:
         if each.link is not None:
             await each.link.aclose()

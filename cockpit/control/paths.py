@@ -21,6 +21,9 @@ from cockpit.errors import UsageError
 LONGEST = 103
 """Bytes of a socket's path: the smallest that systems allow, its closing zero left out."""
 
+RUNTIME = Path("/run/user")
+"""Where systems keep the runtime folder of each user, by number."""
+
 _ENDING = ".sock"
 _DIGITS = 12
 _PROBE = 1.0  # seconds: a local connect answers at once, or its owner hangs
@@ -88,7 +91,7 @@ def sockets(environment: Mapping[str, str]) -> tuple[Path, ...]:
     """
     found: list[Path] = []
     unfit: UsageError | None = None
-    for folder in folders(environment):
+    for folder in _looked_in(environment):
         if not os.path.lexists(folder):
             continue
         try:
@@ -100,6 +103,12 @@ def sockets(environment: Mapping[str, str]) -> tuple[Path, ...]:
     if unfit is not None and not found:
         raise unfit
     return tuple(found)
+
+
+def _looked_in(environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """`folders`, and where they would be were the environment whole: MCP hosts start a bridge without most of it."""
+    usual = {"XDG_RUNTIME_DIR": str(RUNTIME / str(os.getuid())), **environment}
+    return tuple(dict.fromkeys((*folders(environment), *folders(usual))))
 
 
 @contextmanager

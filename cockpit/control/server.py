@@ -10,25 +10,38 @@ import asyncio
 import os
 import socket
 import struct
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol, assert_never, runtime_checkable
+from typing import Protocol, TypeVar, assert_never, runtime_checkable
 
 from cockpit.control import wire
 from cockpit.control.names import OPERATOR, client_name
 from cockpit.control.paths import listening
-from cockpit.control.wire import About, Ask, Id, Leave, Origin, Request, Run, Send, Snapshot, Subscribe
+from cockpit.control.wire import About, Ask, Id, Inbox, Leave, Origin, Request, Run, Send, Snapshot, Subscribe
 from cockpit.core.events import Answer, Event, Link, VerbRan, View
+from cockpit.core.message import Json
 from cockpit.core.verbs import parse
 from cockpit.errors import CockpitError, VerbError
+
+Part = TypeVar("Part")
+
+Asked = Run | Ask | Snapshot | Send | Inbox
+"""The requests that have one answer."""
 
 LinkOf = Callable[[str, Origin], Link]
 """The link of an actor by name, for what comes over the socket itself or through the bridge."""
 
 Intercom = Callable[[str, str, str | None, str], Awaitable[VerbRan]]
 """handle, token, to (the primary resident where None), text: says it if the token is that handle's."""
+
+Inboxes = Callable[[str, str, int | None], Awaitable[Sequence[Mapping[str, Json]]]]
+"""handle, token, the last message that was read (as stored where None): those after it, `{at, author, to, text,
+id}`, oldest first. Raises VerbError where the token is not that handle's."""
+
+Refused = Callable[[str, Origin, str, str], Awaitable[None]]
+"""actor, origin, verb, why: puts a refusal in the audit that no link has seen (K-123)."""
 
 MOST_CLIENTS = 64
 MOST_AT_ONCE = 32
@@ -54,14 +67,16 @@ async def serve(
     *,
     about: About,
     intercom: Intercom | None = None,
+    inboxes: Inboxes | None = None,
     failed: Callable[[str], None] = lambda _: None,
+    refused: Refused | None = None,
 ) -> None:
     """Serve the socket at `path` (paths.socket_path) until cancelled; its file is removed at the end.
 
-    intercom: None where the recipe has none. failed: told in one line what an operator should know of a client.
+    intercom, inboxes: None where the recipe has none. failed: told in a line what an operator should know of a client.
     Raises UsageError where it cannot listen there.
     """
-    house = House(link_of, about, intercom, failed)
+    house = House(link_of, about, intercom, inboxes, failed, refused)
     with listening(path) as listener:
         async with asyncio.TaskGroup() as group:
 
@@ -71,7 +86,9 @@ async def serve(
                 else:
                     writer.close()
 
-            server = await asyncio.start_unix_server(connected, sock=listener, limit=wire.LIMIT, start_serving=False)
+            server = await asyncio.start_unix_server(
+                connected, sock=listener, limit=wire.LIMIT, backlog=socket.SOMAXCONN, start_serving=False
+            )
             try:
                 await server.start_serving()
                 await asyncio.Event().wait()
@@ -96,7 +113,9 @@ class House:
     link_of: LinkOf
     about: About
     intercom: Intercom | None
+    inboxes: Inboxes | None
     failed: Callable[[str], None]
+    refused: Refused | None = None
     clients: int = 0
 
     async def attend(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -167,7 +186,7 @@ class Client:
             await self.room.acquire()
             group.create_task(self._serve(request), name="socket request")
 
-    async def _serve(self, request: Run | Ask | Snapshot | Send) -> None:
+    async def _serve(self, request: Asked) -> None:
         """Answer one request. Room for the next is made once the client has read what waits for it."""
         try:
             self._say(wire.result(request.id, await self._answer(request)))
@@ -178,24 +197,35 @@ class Client:
         await self._drained()
         self.room.release()
 
-    async def _answer(self, request: Run | Ask | Snapshot | Send) -> Answer | View | VerbRan:
+    async def _answer(self, request: Asked) -> Answer | View | VerbRan | list[Mapping[str, Json]]:
         match request:
             case Run(line=line, origin=origin, actor=actor):
                 name, link = self.house.link(origin, actor)
-                _own_words(name, _verb(line))
+                if name != OPERATOR:
+                    await self._own_words(name, origin, _verb(line))
                 return await link.run(line)
             case Ask(text=text, agent=agent, origin=origin, actor=actor):
                 name, link = self.house.link(origin, actor)
-                _own_words(name, "ask")
+                await self._own_words(name, origin, "ask")
                 return await link.ask(text, agent)
             case Snapshot(found):
                 return _fitting(found, await self.house.link_of(OPERATOR, "socket").snapshot())
             case Send(handle=handle, token=token, to=to, text=text):
-                if self.house.intercom is None:
-                    raise VerbError("refused", "this cockpit's recipe has no [intercom]", "add one to the recipe")
-                return await self.house.intercom(handle, token, to, text)
+                return await _there(self.house.intercom)(handle, token, to, text)
+            case Inbox(handle=handle, token=token, after=after):
+                return list(await _there(self.house.inboxes)(handle, token, after))
             case _:
                 assert_never(request)
+
+    async def _own_words(self, actor: str, origin: Origin, verb: str) -> None:
+        """Raises VerbError where a bridge's client would prompt or speak as the operator."""
+        if actor == OPERATOR or verb not in _OPERATORS:
+            return
+        why = f"{verb} speaks as the operator, and {actor} is another"
+        if self.house.refused is not None:
+            await self.house.refused(actor, origin, verb, why)
+        hint = "send speaks under its own name; bridge_as_operator = true in the recipe's [intercom] allows it"
+        raise VerbError("refused", why, hint)
 
     def _subscribe(self, found: Id, group: asyncio.TaskGroup) -> None:
         """Subscribed at once, so that a snapshot asked for next misses nothing."""
@@ -257,14 +287,11 @@ class Client:
             await self.writer.drain()
 
 
-def _own_words(actor: str, verb: str) -> None:
-    """Raises VerbError where a bridge's client would prompt or speak as the operator."""
-    if actor != OPERATOR and verb in _OPERATORS:
-        raise VerbError(
-            "refused",
-            f"{verb} speaks as the operator, and {actor} is another",
-            "send speaks under its own name; bridge_as_operator = true in the recipe's [intercom] allows it",
-        )
+def _there(part: Part | None) -> Part:
+    """Raises VerbError where the recipe has no Intercom."""
+    if part is None:
+        raise VerbError("refused", "this cockpit's recipe has no [intercom]", "add one to the recipe")
+    return part
 
 
 def _verb(line: str) -> str:

@@ -63,6 +63,17 @@ def report(each: Reported) -> list[str]:
     return ["  ".join(words), *block(each.text, "  ")]
 
 
+def message(each: Mapping[str, Json]) -> list[str]:
+    """A message of an inbox: its time, author and place on one line, its text indented below."""
+    words = (str(each.get("at", "")), flat(str(each.get("author", ""))), f"to {flat(str(each.get('to', '')))}")
+    return ["  ".join(words), *block(str(each.get("text", "")), "  ")]
+
+
+def message_line(each: Mapping[str, Json]) -> str:
+    """The same as one JSON line, keys in the order of server.Inboxes."""
+    return json.dumps({"event": "message", **each}, ensure_ascii=False, separators=(", ", ": "))
+
+
 def shown(each: Answered) -> list[str]:
     """What a reading verb shows."""
     match each:

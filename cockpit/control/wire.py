@@ -101,9 +101,23 @@ class Send:
         return f"Send(id={self.id!r}, handle={self.handle!r}, to={self.to!r})"  # R-7: never the token
 
 
-Request = Run | Ask | Snapshot | Subscribe | Leave | Send
+@dataclass(frozen=True, slots=True)
+class Inbox:
+    """What the Intercom holds for `handle`, by its token: what came after the message `after`, which with all before
+    it is thereby read; without it, what came after the last one that was read."""
 
-DOINGS = ("run", "ask", "snapshot", "events", "leave", "send")
+    id: Id
+    handle: str
+    token: str
+    after: int | None = None
+
+    def __repr__(self) -> str:
+        return f"Inbox(id={self.id!r}, handle={self.handle!r}, after={self.after!r})"  # R-7: never the token
+
+
+Request = Run | Ask | Snapshot | Subscribe | Leave | Send | Inbox
+
+DOINGS = ("run", "ask", "snapshot", "events", "leave", "send", "inbox")
 
 
 class Unreadable(ValueError):
@@ -141,6 +155,8 @@ def write_request(request: Request) -> bytes:
             said = {"id": found, "do": "leave", "of": of}
         case Send(found, handle, token, text, to):
             said = {"id": found, "do": "send", "as": handle, "token": token, "to": to, "text": text}
+        case Inbox(found, handle, token, after):
+            said = {"id": found, "do": "inbox", "as": handle, "token": token, "after": after}
         case _:
             assert_never(request)
     raw = dumps(said)
@@ -177,6 +193,8 @@ def read_request(raw: bytes) -> Request:
         case "send":
             handle, token = _text(said, "as", found), _text(said, "token", found, "")
             return Send(found, handle, token, _text(said, "text", found), _maybe(said, "to", found))
+        case "inbox":
+            return Inbox(found, _text(said, "as", found), _text(said, "token", found, ""), _number(said, found))
         case str(other):
             close = nearest(other, DOINGS, 1)
             raise Unreadable(f"a request does one of {', '.join(DOINGS)}{_meant(close)}", found)
@@ -230,6 +248,13 @@ def _text(said: Mapping[str, Json], name: str, found: Id, default: str | None = 
 
 def _maybe(said: Mapping[str, Json], name: str, found: Id) -> str | None:
     return None if said.get(name) is None else _text(said, name, found)
+
+
+def _number(said: Mapping[str, Json], found: Id) -> int | None:
+    value = said.get("after")
+    if value is None or (isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63):
+        return value
+    raise Unreadable("inbox needs after=, the number of a message, or nothing", found)
 
 
 def _meant(close: tuple[str, ...]) -> str:

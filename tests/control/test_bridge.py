@@ -23,7 +23,7 @@ from cockpit.control.wire import About, Origin
 from cockpit.core.events import Reported
 from cockpit.core.world import Actor
 from cockpit.engine.link import EngineLink
-from cockpit.testing.hand_link import HandLink
+from cockpit.testing.hand_link import HandLink, letter
 from cockpit.testing.rig import Rig, rig
 
 RECIPE = """
@@ -78,6 +78,21 @@ async def engine(folder: Path, place: Place, *, as_operator: bool = False) -> As
             await asyncio.sleep(0)
             yield cockpit
             serving.cancel()
+
+
+@asynccontextmanager
+async def by_hand(place: Place, name: str = "demo") -> AsyncIterator[tuple[HandLink, asyncio.Task[None]]]:
+    """A link by hand behind a socket of its own, and the task that serves it."""
+    cockpit, store = HandLink(), place.folder / f"{name}.db"
+    async with asyncio.TaskGroup() as group:
+        path = socket_path(store, name, place.environment)
+        about = About(name, str(store), os.getpid(), "0.1.0")
+        serving = group.create_task(
+            server.serve(cockpit.link, path, about=about, intercom=cockpit.say, inboxes=cockpit.inbox)
+        )
+        await asyncio.sleep(0)
+        yield cockpit, serving
+        serving.cancel()
 
 
 def bridge(place: Place, **more: str) -> StdioServerParameters:
@@ -195,18 +210,39 @@ async def test_without_a_cockpit_each_call_says_so_and_finds_the_next_one(tmp_pa
 
 
 async def test_a_host_speaks_under_its_own_name_by_its_token(place: Place) -> None:
-    cockpit, store = HandLink(), place.folder / "demo.db"
-    async with asyncio.TaskGroup() as group:
-        path = socket_path(store, "demo", place.environment)
-        about = About("demo", str(store), os.getpid(), "0.1.0")
-        serving = group.create_task(server.serve(cockpit.link, path, about=about, intercom=cockpit.say))
-        await asyncio.sleep(0)
+    """Or under the handle that `--as` names; what it does is audited under the name that it gives itself."""
+    async with by_hand(place) as (cockpit, _):
         async with host(place, "hedgehog", COCKPIT_TOKEN="right") as client:
             said = await client.call_tool("send", {"text": "hello", "to": "feed:general"})
             assert (said.is_error, text(said)) == (False, "hedgehog to feed:general")
+        called = StdioServerParameters(
+            command=sys.executable,
+            args=["-m", "cockpit", "mcp", "--as", "hedgehog"],
+            env={**place.environment, "COCKPIT_TOKEN": "right"},
+        )
+        async with Client(called, client_info=Implementation(name="Some Editor", version="1")) as client:
+            assert text(await client.call_tool("send", {"text": "hello"})) == "hedgehog to None"
+            await client.call_tool("mute", {"target": "mcp:git"})
+            assert cockpit.asked == ['Some-Editor by bridge: go=mute target="mcp:git"']
         async with host(place, "hedgehog") as client:
             assert (await client.call_tool("send", {"text": "hello"})).is_error
-        serving.cancel()
+
+
+async def test_a_host_reads_what_was_said_to_its_own_name(place: Place) -> None:
+    """By its token; what it says it has read is not told again."""
+    async with by_hand(place) as (cockpit, _):
+        cockpit.letters = [letter(number) for number in (1, 2, 3)]
+        async with host(place, "hedgehog", COCKPIT_TOKEN="right") as client:
+            first = await client.call_tool("inbox", {})
+            assert text(first).splitlines()[:2] == ["2026-11-30T09:00:00.000Z  scout  to hedgehog", "  word 1"]
+            assert [line["id"] for line in lines(first)] == ["1", "2"]
+            assert [line["id"] for line in lines(await client.call_tool("inbox", {}))] == ["1", "2"]
+            assert [line["id"] for line in lines(await client.call_tool("inbox", {"after": 2}))] == ["3"]
+            assert text(await client.call_tool("inbox", {"after": 3})) == "there is nothing new"
+            assert (await client.call_tool("inbox", {"after": -1})).is_error
+        async with host(place, "hedgehog", COCKPIT_TOKEN="wrong") as client:
+            refused = await client.call_tool("inbox", {})
+            assert (refused.is_error, text(refused)) == (True, "no participant 'hedgehog' with that token")
 
 
 async def test_a_host_that_dies_in_the_middle_of_a_call_leaves_the_cockpit_working(place: Place) -> None:
@@ -239,6 +275,32 @@ async def test_a_host_that_dies_in_the_middle_of_a_call_leaves_the_cockpit_worki
         serving.cancel()
     assert cockpit.asked == [f'editor by bridge: go=mute target="{target}"' for target in ("gate", "mcp:git")]
     assert cockpit.failures.empty()
+
+
+async def test_where_several_run_each_call_lists_them_until_one_is_left(place: Place) -> None:
+    async with host(place) as client, by_hand(place, "one") as (cockpit, _):
+        async with by_hand(place, "two") as (other, _):
+            asked = await client.call_tool("mute", {"target": "mcp:git"})
+            assert asked.is_error
+            for words in ("several cockpits run", "one (--db", "two (--db"):
+                assert words in text(asked)
+        assert not (await client.call_tool("mute", {"target": "mcp:git"})).is_error
+        assert (len(cockpit.asked), other.asked) == (1, [])
+
+
+async def test_a_cockpit_that_goes_in_the_middle_of_a_call_is_told_and_the_next_is_found(place: Place) -> None:
+    """The host's call does not hang, and is not made again behind its back."""
+    async with host(place) as client, asyncio.TaskGroup() as group:
+        async with by_hand(place) as (cockpit, serving):
+            calling = group.create_task(client.call_tool("mute", {"target": "gate"}))
+            await cockpit.begun.wait()
+            serving.cancel()
+            gone = await calling
+            assert (gone.is_error, text(gone)) == (True, "the cockpit has gone")
+            assert "not_running" in json.dumps(gone.structured_content)
+        async with by_hand(place) as (cockpit, _):
+            assert not (await client.call_tool("mute", {"target": "mcp:git"})).is_error
+            assert cockpit.asked == ['editor by bridge: go=mute target="mcp:git"']
 
 
 def test_the_bridge_costs_nothing_before_it_runs() -> None:

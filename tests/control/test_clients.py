@@ -127,12 +127,13 @@ async def test_a_verb_from_a_shell_is_done_and_audited_with_its_origin(tmp_path:
 
 @pytest.mark.parametrize("line", ["go=mut target=mcp:disc", "go=mute", f"go=tune-out target={NOISY} cap=lots", ""])
 async def test_wrong_use_is_exit_2_and_changes_nothing(tmp_path: Path, line: str) -> None:
-    """R-5."""
+    """R-5; that somebody tried is audited (K-123)."""
     async with engine(tmp_path) as running:
         wrong = await running.go(line)
         assert wrong.out == []
         assert wrong.err[-1] == "2"
-        assert await audited(running) == []
+        assert [row[:2] for row in await audited(running) if not row[4]] == [("operator", "socket")] * bool(line)
+        assert [row for row in await audited(running) if row[4]] == []
 
 
 async def test_two_shells_at_once_each_get_their_own_answer(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ async def test_following_ends_with_1_where_the_cockpit_goes_without_a_word(path:
         await link.snapshot()
         serving.cancel()
         assert await running == 1
-    assert terminal.err == ["the cockpit has gone"]
+    assert terminal.err == ["the cockpit has gone, or it dropped this reader as too slow"]
 
 
 async def test_a_pipe_that_closes_ends_a_command_without_a_word(path: Path) -> None:

@@ -14,6 +14,7 @@ from cockpit.control import server, wire
 from cockpit.control.codec import decode_event, loads
 from cockpit.control.wire import About
 from cockpit.core.events import Spoke, VerbRan
+from cockpit.errors import VerbError
 from cockpit.testing.fake_link import report, view
 from cockpit.testing.hand_link import HandLink, client, raw, served
 
@@ -103,7 +104,7 @@ async def test_a_snapshot_too_long_for_a_line_loses_its_oldest(path: Path, monke
 
 
 async def test_a_bridges_client_is_never_the_operator(path: Path) -> None:
-    """It acts under its own name, and neither prompts nor speaks in the operator's."""
+    """It acts under its own name, and neither prompts nor speaks in the operator's; that is audited (K-123)."""
     cockpit = HandLink()
     async with served(cockpit, path):
         for name in ("editor", "operator", "scout"):
@@ -119,6 +120,8 @@ async def test_a_bridges_client_is_never_the_operator(path: Path) -> None:
     assert cockpit.asked == [
         f"{name} by bridge: go=mute target=mcp:git" for name in ("editor", "operator-client", "scout-client")
     ]
+    assert len(cockpit.refusals) == 3 * 4
+    assert cockpit.refusals[:2] == ["editor by bridge: ask: ask speaks as the operator, and editor is another"] * 2
 
 
 async def test_a_bridges_client_is_the_operator_where_the_recipe_says_so(path: Path) -> None:
@@ -144,6 +147,8 @@ async def test_without_an_intercom_it_is_refused(path: Path) -> None:
         await asyncio.sleep(0)
         async with client(path) as link:
             assert "[intercom]" in (await link.send("hedgehog", "right", None, "hello")).message
+            with pytest.raises(VerbError, match=r"no \[intercom\]"):
+                await link.inbox("hedgehog", "right")
         serving.cancel()
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from cockpit.control import paths
 from cockpit.control.paths import LONGEST, check, folders, key, listening, socket_path, sockets
 from cockpit.errors import UsageError
 
@@ -122,6 +123,19 @@ def test_a_fit_folder_serves_although_the_other_is_unfit(place: Path, environmen
     path = socket_path(place / "demo.db", "demo", environment)
     with listening(path):
         assert sockets(environment) == (path,)
+
+
+def test_a_bridge_whose_host_drops_the_environment_finds_the_cockpit(
+    place: Path, environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MCP hosts hand a server little more than HOME and PATH: the usual runtime folder is looked in all the same."""
+    users = place / "users"
+    (users / str(os.getuid())).mkdir(parents=True, mode=0o700)
+    monkeypatch.setattr(paths, "RUNTIME", users)
+    path = socket_path(place / "demo.db", "demo", {**environment, "XDG_RUNTIME_DIR": str(users / str(os.getuid()))})
+    left_over(path)
+    assert sockets({"TMPDIR": str(place)}) == (path,)
+    assert sockets(environment) == ()
 
 
 def test_only_sockets_count(place: Path, environment: Mapping[str, str]) -> None:

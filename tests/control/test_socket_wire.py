@@ -118,6 +118,7 @@ REQUESTS = st.one_of(
     st.builds(wire.Subscribe, st.integers()),
     st.builds(wire.Leave, st.integers(), TEXTS),
     st.builds(wire.Send, st.integers(), TEXTS, TEXTS, TEXTS, st.none() | TEXTS),
+    st.builds(wire.Inbox, st.integers(), TEXTS, TEXTS, st.none() | st.integers(0, 2**63 - 1)),
 )
 
 
@@ -128,7 +129,7 @@ def test_a_request_is_read_as_it_was_written(request: wire.Request) -> None:
 
 def test_a_token_is_shown_nowhere() -> None:
     """R-7."""
-    assert "s3cret" not in repr(wire.Send(1, "hedgehog", "s3cret", "hello"))
+    assert "s3cret" not in repr(wire.Send(1, "hedgehog", "s3cret", "hello")) + repr(wire.Inbox(1, "hedgehog", "s3cret"))
     for line in (b'{"id":1,"do":"send","token":"s3cret","as":5,"text":"x"}', b'{"token":"s3cret"', b'["s3cret"]'):
         with pytest.raises(wire.Unreadable) as refused:
             wire.read_request(line)
