@@ -92,6 +92,14 @@ class Driven:
         styles = (segment.style for strip in strips for segment in strip if segment.style is not None)
         return {style.color.triplet.hex for style in styles if style.color is not None and style.color.triplet}
 
+    @property
+    def lit(self) -> list[str]:
+        """The lines that the cursor's colour stands behind, each up to the upright rule."""
+        wanted = self.app.look.cursor(focused=True).bgcolor
+        strips = self.app.screen._compositor.render_strips()
+        marked = [strip for strip in strips if any(part.style and part.style.bgcolor == wanted for part in strip)]
+        return [strip.text.partition("│")[0].rstrip() for strip in marked]
+
     def row(self, target: str) -> str:
         """The channel table's line that shows a target, or the part of it that is given."""
         lines = (line.partition("│")[0].rstrip() for line in self.text.split("\n"))
@@ -101,6 +109,11 @@ class Driven:
     def said(self) -> str:
         """The answer line."""
         return str(self.app.main.said)
+
+    @property
+    def told(self) -> str:
+        """What was told unasked and stands until it is seen."""
+        return str(self.app.main.told.said)
 
 
 @asynccontextmanager

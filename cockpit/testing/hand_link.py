@@ -19,6 +19,7 @@ from cockpit.control.codec import loads
 from cockpit.control.wire import About, Origin
 from cockpit.core.events import Answer, Event, VerbRan, View
 from cockpit.core.message import Json
+from cockpit.errors import VerbError
 from cockpit.testing.fake_link import view
 
 PATIENCE = 20.0
@@ -42,6 +43,12 @@ class Feed(AsyncIterator[Event]):
         self.closed.set()
 
 
+def letter(number: int) -> Mapping[str, Json]:
+    """One message of an inbox."""
+    said: dict[str, Json] = {"at": "2026-11-30T09:00:00.000Z", "author": "scout", "to": "hedgehog"}
+    return {**said, "text": f"word {number}", "id": str(number)}
+
+
 @dataclass
 class HandLink:
     """A link that does nothing: who asked for what, in order. A line with `gate` in it waits until the gate is opened,
@@ -55,6 +62,11 @@ class HandLink:
     shown: View = field(default_factory=view)
     tokens: Mapping[str, str] = field(default_factory=lambda: {"hedgehog": "right"})
     who: tuple[str, Origin] = ("", "socket")
+    letters: list[Mapping[str, Json]] = field(default_factory=list)
+    """What an inbox holds, numbered from 1; it is read up to the last `after` that was asked for."""
+    read: int = 0
+    refusals: list[str] = field(default_factory=list)
+    """What the audit would keep of what no link has seen."""
 
     def link(self, actor: str, origin: Origin) -> HandLink:
         self.who = (actor, origin)
@@ -87,6 +99,16 @@ class HandLink:
         ok = self.tokens.get(handle) == token
         return VerbRan(1.0, text, "say", ok, f"{handle} to {to}", None if ok else "refused")
 
+    async def inbox(self, handle: str, token: str, after: int | None) -> list[Mapping[str, Json]]:
+        if self.tokens.get(handle) != token:
+            raise VerbError("refused", f"no participant {handle!r} with that token", "")
+        self.asked.append(f"{handle} reads after {after}")
+        self.read = self.read if after is None else after
+        return self.letters[self.read : self.read + 2]
+
+    async def refuse(self, actor: str, origin: Origin, verb: str, why: str) -> None:
+        self.refusals.append(f"{actor} by {origin}: {verb}: {why}")
+
     def tell(self, event: Event) -> None:
         for feed in self.feeds:
             feed.queue.put_nowait(event)
@@ -98,7 +120,15 @@ async def served(cockpit: HandLink, path: Path, *, as_operator: bool = False) ->
     about = About("demo", "demo.db", os.getpid(), "0.1.0", as_operator, ("scout",))
     async with asyncio.TaskGroup() as group, asyncio.timeout(PATIENCE):
         serving = group.create_task(
-            server.serve(cockpit.link, path, about=about, intercom=cockpit.say, failed=cockpit.failures.put_nowait)
+            server.serve(
+                cockpit.link,
+                path,
+                about=about,
+                intercom=cockpit.say,
+                inboxes=cockpit.inbox,
+                failed=cockpit.failures.put_nowait,
+                refused=cockpit.refuse,
+            )
         )
         await asyncio.sleep(0)
         yield serving
@@ -131,7 +161,7 @@ class Raw:
 @asynccontextmanager
 async def raw(path: Path) -> AsyncIterator[Raw]:
     """A client in bytes, which dies at the end without a word."""
-    reader, writer = await asyncio.open_unix_connection(path)
+    reader, writer = await asyncio.open_unix_connection(path, limit=64 << 20)
     try:
         yield Raw(reader, writer)
     finally:

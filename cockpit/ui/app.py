@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from textual import events
 from textual.driver import Driver
+from textual.reactive import Reactive
 
-from cockpit.core.events import Link
+from cockpit.core.events import ChannelChanged, Link
+from cockpit.ui.alert import SILENT, Alerts, Ringer
 from cockpit.ui.keymap import changes
 from cockpit.ui.keys import KEYS, Key
 from cockpit.ui.look import LookApp
@@ -23,12 +26,13 @@ MONO = "mono"
 class CockpitApp(LookApp, inherit_bindings=False):
     """The screen of one cockpit. now: seconds since 1970; elapsed: seconds on a clock that only goes forward.
 
-    first_frame is called once the first frame is out. keys: as `keymap.remapped` gives them. driver: what draws,
-    Textual's own unless given. `return_value` is the exit code.
+    first_frame is called once the first frame is out. keys: as `keymap.remapped` gives them. alerts: when to ring.
+    driver: what draws, Textual's own unless given. `return_value` is the exit code.
     """
 
     TITLE = "cockpit"
     ENABLE_COMMAND_PALETTE = False
+    app_focus: Reactive[bool] = Reactive(True, compute=False, repaint=False)
 
     def __init__(
         self,
@@ -42,6 +46,7 @@ class CockpitApp(LookApp, inherit_bindings=False):
         elapsed: Callable[[], float] = time.monotonic,
         driver: type[Driver] | None = None,
         keys: tuple[Key, ...] = KEYS,
+        alerts: Alerts = SILENT,
     ) -> None:
         self._plain = "NO_COLOR" in os.environ
         self.look = load(MONO if self._plain else theme, themes, ascii_only=ascii_wanted())
@@ -51,6 +56,8 @@ class CockpitApp(LookApp, inherit_bindings=False):
         self.elapsed = elapsed
         self._themes = themes
         self._called = -1
+        self._ringer = Ringer(alerts, elapsed)
+        self._reports_focus = False
         self._drawn = False
         self._main = MainScreen(link, read_only=read_only, first_frame=first_frame)
         self.register_theme(self.look.textual())
@@ -77,6 +84,23 @@ class CockpitApp(LookApp, inherit_bindings=False):
             return
         self._called = need
         self._driver.write(f"\x1b]2;cockpit{f' ({need})' if need else ''}\x07")
+
+    def needed(self, before: Mapping[str, ChannelChanged], rows: Iterable[ChannelChanged], total: int) -> None:
+        """Ring where that was asked for, somebody is needed, and nobody is known to look."""
+        looking = self._reports_focus and self.app_focus
+        sequence = self._ringer.ring(before, rows, total=total, looking=looking)
+        if sequence and self._driver is not None and not self.is_headless:
+            self._driver.write(sequence)
+
+    def on_app_focus(self, event: events.AppFocus) -> None:
+        self._reports_focus = True
+
+    def on_app_blur(self, event: events.AppBlur) -> None:
+        self._reports_focus = True
+
+    def _watch_app_focus(self, focus: bool) -> None:
+        """Textual would take the focus from its widget while the window is not in front, and paint that twice; here a
+        key that comes back acts where it would have acted, and nothing is written (cases.md F-44)."""
 
     def next_theme(self) -> str:
         """Wear the next theme of the folder. Under NO_COLOR there is only the one without."""

@@ -15,7 +15,7 @@ from textual.binding import Binding, BindingType
 from cockpit.core.verbs import Verb
 from cockpit.ui.lines import KEYED
 
-Scope = Literal["move", "table", "reports", "resident", "composer", "search", "peek", "sheet", "anywhere"]
+Scope = Literal["move", "table", "reports", "resident", "composer", "search", "palette", "peek", "sheet", "anywhere"]
 
 SCOPES: dict[Scope, str] = {
     "table": "Channels",
@@ -23,6 +23,7 @@ SCOPES: dict[Scope, str] = {
     "resident": "Resident",
     "composer": "Composer",
     "search": "Filter and search",
+    "palette": "Palette",
     "peek": "Peek",
     "move": "Moving",
     "sheet": "Dialogs",
@@ -47,7 +48,7 @@ class Key:
     def at_once(self) -> bool:
         """Whether it is heeded in the order it was typed in, before any widget sees it: keys typed in one go act one
         after the other, and letters behind `:` are text. What is typed on a line keeps that line's own order."""
-        return self.scope not in {"composer", "search"}
+        return self.scope not in {"composer", "search", "palette"}
 
 
 def _of_verb(key: str, verbs: tuple[Verb, ...]) -> Key:
@@ -80,6 +81,7 @@ KEYS: tuple[Key, ...] = (
     Key("go.next", "n", "n", "go to the next channel that needs someone", "next_in_need", "anywhere", "next"),
     Key("go.search", "slash", "/", "filter the channels, or search the pane", "search", "anywhere", "filter"),
     Key("go.verb", "colon", ":", "say a verb", "compose(':')", "anywhere", "verb"),
+    Key("go.palette", "v", "v", "every verb and key by name: type to narrow", "palette", "anywhere", "palette"),
     Key("go.compose", "i", "i", "write to the resident", "compose('')", "anywhere"),
     Key("go.help", "question_mark", "?", "keys and verbs", "help", "anywhere", "help"),
     Key("go.pane", "tab", "Tab", "the next pane", "pane(1)", "anywhere"),
@@ -107,6 +109,12 @@ KEYS: tuple[Key, ...] = (
     Key("composer.suspend", "ctrl+z", "Ctrl-Z", "to the shell; fg comes back", "app.suspend_process", "composer"),
     Key("search.keep", "enter,tab", "Enter", "keep it", "keep", "search"),
     Key("search.drop", "escape,ctrl+c", "Esc", "forget it", "drop", "search"),
+    Key("palette.run", "enter", "Enter", "do what is highlighted", "screen.run", "palette", "do it"),
+    Key("palette.down", "down", "↓", "down", "screen.step(1)", "palette"),
+    Key("palette.up", "up", "↑", "up", "screen.step(-1)", "palette"),
+    Key("palette.page_down", "pagedown", "PgDn", "a page down", "screen.page(1)", "palette"),
+    Key("palette.page_up", "pageup", "PgUp", "a page up", "screen.page(-1)", "palette"),
+    Key("palette.close", "escape,ctrl+c", "Esc", "close, and do nothing", "screen.close", "palette", "close"),
     Key("sheet.close", "escape,q", "Esc q", "close", "close", "sheet", "close"),
     Key("sheet.interrupt", "ctrl+c", "Ctrl-C", "close", "close", "sheet"),
     Key("sheet.search", "slash", "/", "search", "search", "sheet", "search"),
@@ -117,13 +125,14 @@ KEYS: tuple[Key, ...] = (
 
 FOOT = (
     "verb.mute", "verb.tune-out", "verb.cancel", "verb.peek", "reports.peek", "go.next", "go.search", "go.verb",
-    "go.help", "verb.quit", "verb.open", "verb.kill", "verb.undo", "verb.audit", "verb.stats", "verb.context",
+    "go.help", "verb.quit", "go.palette", "verb.open", "verb.kill", "verb.undo", "verb.audit", "verb.stats",
+    "verb.context",
 )  # fmt: skip
 """The order of the legend; what comes last gives way where the room is small."""
 
 TOGETHER: tuple[tuple[Scope, ...], ...] = (
     ("table", "move", "anywhere"), ("reports", "move", "anywhere"), ("resident", "move", "anywhere"),
-    ("peek", "sheet", "move"), ("composer",), ("search",),
+    ("peek", "sheet", "move"), ("composer",), ("search",), ("palette",),
 )  # fmt: skip
 """The scopes that hold at one time: within each of these a key means one thing."""
 

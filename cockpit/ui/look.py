@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from textual.app import App
 from textual.strip import Strip
 from textual.widget import Widget
 
+from cockpit.core.events import ChannelChanged
 from cockpit.ui.keys import Key
 from cockpit.ui.paint import Line, strip
 from cockpit.ui.theme import Theme
@@ -31,6 +32,9 @@ class LookApp(App[int], inherit_bindings=False):
 
     def called(self, need: int) -> None:
         """So many messages need someone; whoever owns the terminal may tell."""
+
+    def needed(self, before: Mapping[str, ChannelChanged], rows: Iterable[ChannelChanged], total: int) -> None:
+        """Rows changed from `before`; whoever owns the terminal may ring."""
 
 
 def app_of(widget: Widget) -> LookApp:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cockpit.core.events import Link
+from cockpit.ui.alert import SILENT, Alerts
 from cockpit.ui.app import CockpitApp
 from cockpit.ui.keymap import remapped
 from cockpit.ui.keys import KEYS
@@ -39,9 +40,11 @@ async def run_screen_async(
     read_only: bool,
     on_first_frame: Callable[[], None] = lambda: None,
     keys: Path | None = None,
+    alerts: Alerts = SILENT,
 ) -> int:
     """The same within a running loop, so that an engine may run beside it. on_first_frame is called once the first
     frame is out: before that nothing slow should be imported. keys: a file of remapped keys, where there is one.
+    alerts: bell and desktop notice, off unless asked for (`alert.settings` reads a file of them).
 
     Raises UsageError on a wrong theme or keys, before anything is drawn.
     """
@@ -55,6 +58,7 @@ async def run_screen_async(
             first_frame=on_first_frame,
             driver=driver,
             keys=wanted,
+            alerts=alerts,
         )
         with _ended_by_signals(app):
             code = await app.run_async(mouse=mouse)

@@ -37,10 +37,12 @@ class Traffic:
     def turn(self, now: float) -> None:
         """Begin new minutes up to `now`; channels that were silent in all of them are forgotten."""
         minute = int(now // 60)
+        if minute <= self._minute:
+            return
         passed = minute - self._minute if self._minute else 0
-        self._minute = max(minute, self._minute)
+        self._minute = minute
         for target, counts in list(self._counts.items()):
-            counts.extend([0] * min(max(0, passed), MINUTES))
+            counts.extend([0] * min(passed, MINUTES))
             if not any(counts):
                 del self._counts[target]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
@@ -9,7 +10,7 @@ from cockpit.core.channel import Attention
 from cockpit.core.events import ChannelChanged, EpochView
 from cockpit.core.message import Json
 from cockpit.core.records import ReportKind, TurnReason, Usage
-from cockpit.ui.text import Safe, clip_middle, line, own
+from cockpit.ui.text import Safe, cells, clip_middle, line, own
 
 DOING: Mapping[TurnReason, str] = {
     "prompt": "answering you",
@@ -56,6 +57,19 @@ def short(target: str) -> Safe:
         return clip_middle(line(target, 200), 24)
     last = name.partition("/")[2].replace("/", ":").rpartition(":")[2] or name
     return clip_middle(line(f"#{last.removeprefix('#')}", 200), 24)
+
+
+def named(target: str, room: int) -> Safe:
+    """A target in so many cells. Of a chat channel's, the end of its id says most: `…disc:guild:noisy`, `…noisy`."""
+    whole = line(target, 400)
+    kind, _, name = whole.partition(":")
+    if cells(whole) > room and kind == "channel":
+        ident = name.partition("/")[2] or name
+        tails = [ident, *(ident[found.end() :] for found in re.finditer("[:/]", ident))]
+        shown = next((own(f"…{tail}") for tail in tails if tail and cells(own(f"…{tail}")) <= room), None)
+        if shown is not None:
+            return shown
+    return clip_middle(whole, room)
 
 
 def amount(number: int) -> str:

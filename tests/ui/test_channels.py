@@ -12,8 +12,8 @@ from cockpit.ui.board import FOLDS_AT
 
 async def test_each_row_has_glyph_target_word_and_three_counts() -> None:
     async with driven() as screen:
-        assert screen.row("general ").split() == ["●", "chann…sc:guild:general", "online", "3", "1", "0"]
-        assert screen.row("guild:noisy").split() == ["◐", "chann…disc:guild:noisy", "tuned-out", "0", "2", "41"]
+        assert screen.row("general ").split() == ["●", "…disc:guild:general", "online", "3", "1", "0"]
+        assert screen.row("guild:noisy").split() == ["◐", "…disc:guild:noisy", "tuned-out", "0", "2", "41"]
         assert screen.row("mcp:git").split() == ["●", "mcp:git", "online", "0", "0", "0"]
         assert screen.row("guild:games").split()[2:] == ["closed", "0", "0", "0"]
         assert screen.row("mcp:time").split() == ["◌", "mcp:time", "connecting", "0", "0", "0"]
@@ -133,7 +133,9 @@ async def test_marked_rows_are_acted_on_together_and_answered_in_one_line() -> N
         assert screen.link.ran == ["go=mute target=mcp:git", "go=mute target=mcp:disc"]
         assert screen.said == "2 done: mute"
         assert screen.row("mcp:git").startswith("▸⊘")
+        assert "2 marked" in screen.text.split("\n")[1]
         await screen.press("escape")
+        assert "marked" not in screen.text
         assert screen.row("mcp:git").startswith(" ⊘")
 
 

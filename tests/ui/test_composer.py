@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 from textual import events
+from textual.geometry import Size
 
 from cockpit.testing.driven_screen import Driven, driven
-from cockpit.testing.fake_link import FakeLink, row, view
+from cockpit.testing.fake_link import FakeLink, report, row, view
 from cockpit.ui.screens.confirm import Confirm
 
 
@@ -274,3 +275,32 @@ async def test_letters_in_the_composer_are_no_keys() -> None:
         await screen.write("mtcopKq?/zn[]")
         assert screen.link.ran == []
         assert screen.app.main.composer.value == "mtcopKq?/zn[]"
+
+
+async def test_a_letter_lays_nothing_out_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """architecture.md, Performance: with 400 entries in the panes a layout takes longer than a key may."""
+    async with driven() as screen:
+        await screen.press("i", "x")
+        laid_out: list[bool] = []
+        main = screen.app.main
+        original = main._refresh_layout
+
+        def counted(size: Size | None = None, scroll: bool = False) -> None:
+            laid_out.append(scroll)
+            original(size, scroll)
+
+        monkeypatch.setattr(main, "_refresh_layout", counted)
+        await screen.write("yz")
+        assert main.composer.value == "xyz"
+        assert laid_out == []
+
+
+async def test_the_end_of_a_long_line_stays_in_view() -> None:
+    async with driven(size=(60, 20)) as screen:
+        await screen.press("i")
+        screen.app.main.composer.put("abcdefghij" * 9 + "END")
+        await screen.settle()
+        for size in ((60, 20), (50, 20), (80, 24)):
+            await screen.pilot.resize_terminal(*size)
+            await screen.tell(report("it grows " * 40, id=f"{size}"))
+            assert screen.text.split("\n")[-2].endswith("END")

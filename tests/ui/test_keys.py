@@ -139,6 +139,14 @@ async def test_only_y_is_a_yes_and_a_no_says_so(key: str) -> None:
         assert screen.app.is_running
 
 
+async def test_what_cannot_be_killed_is_refused_without_a_question() -> None:
+    """A question about what cannot be done would be a lie."""
+    async with driven(FakeLink(view((row("channel:d/a"),)))) as screen:
+        await screen.press("K")
+        assert screen.app.screen is screen.app.main
+        assert screen.link.ran == ["go=kill target=channel:d/a"]
+
+
 async def test_y_is_a_yes() -> None:
     """K-125"""
     async with driven() as screen:

@@ -10,7 +10,7 @@ import pytest
 
 from cockpit.core.events import AgentView, Answer, Event, Failed, Stopped, TurnChanged, View
 from cockpit.core.records import Usage
-from cockpit.core.verbs import BY_NAME, VERBS
+from cockpit.core.verbs import VERBS
 from cockpit.testing.driven_screen import THEMES, driven
 from cockpit.testing.fake_link import START, FakeLink, demo_view, report, row, view
 from cockpit.ui.app import CockpitApp
@@ -241,7 +241,7 @@ async def test_two_hundred_failures_at_once_are_one_line_and_a_log() -> None:
         lost = [Failed(START, "server", f"disc lost c{n}") for n in range(200)]
         before = screen.text.count("\n")
         await screen.tell(*gone, *lost)
-        assert screen.said == "disc lost c199 (server) — and 199 more (l lists them)"
+        assert screen.told == "disc lost c199 (server) — and 199 more (l lists them)"
         assert screen.text.count("\n") == before
         await screen.press("l")
         assert "disc lost c198" in screen.text
@@ -257,17 +257,16 @@ async def test_hostile_answers_are_inert() -> None:
         assert "\x1b]52" not in screen.raw
 
 
-@pytest.mark.parametrize("verb", [verb.name for verb in VERBS if verb.writes])
-async def test_read_only_refuses_every_writing_verb_said_as_a_line(verb: str) -> None:
+async def test_read_only_refuses_every_writing_verb_said_as_a_line() -> None:
     """F-26: this screen writes nothing, though the link would let it."""
     async with driven(read_only=True) as screen:
-        needed = [param.name for param in BY_NAME[verb].params if param.required]
-        given = " ".join([f"go={verb}", *(f"{name}=mcp:git" for name in needed)])
         await screen.press("i")
-        screen.app.main.composer.put(given)
-        await screen.press("enter")
-        assert screen.link.ran == []
-        assert screen.said == f"read-only: {verb} is refused here"
+        for verb in (verb for verb in VERBS if verb.writes):
+            needed = [param.name for param in verb.params if param.required]
+            screen.app.main.composer.put(" ".join([f"go={verb.name}", *(f"{name}=mcp:git" for name in needed)]))
+            await screen.press("enter")
+            assert screen.link.ran == []
+            assert screen.said == f"read-only: {verb.name} is refused here"
 
 
 async def test_read_only_refuses_every_writing_key_and_words() -> None:
@@ -293,3 +292,15 @@ async def test_a_read_only_link_answers_for_itself() -> None:
         await screen.press("m")
         assert screen.said == "read-only: mute is refused"
         assert "muted" not in screen.row("mcp:git")
+
+
+async def test_a_hint_is_told_unless_the_refusal_said_it() -> None:
+    """R-5"""
+    link = FakeLink()
+    async with driven(link) as screen:
+        link.refusals["mute"] = ("unknown_target", "no target 'x'; did you mean mcp:a or mcp:b?", "mcp:a, mcp:b")
+        await screen.press("m")
+        assert screen.said == "no target 'x'; did you mean mcp:a or mcp:b?"
+        link.refusals["mute"] = ("refused", "mcp:git carries integrity", "go=mute target=mcp:git override=…")
+        await screen.press("m")
+        assert screen.said == "mcp:git carries integrity — go=mute target=mcp:git override=…"

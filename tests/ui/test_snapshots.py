@@ -8,10 +8,10 @@ import pytest
 from textual import events
 from textual.pilot import Pilot
 
-from cockpit.core.events import Audited, Failed
+from cockpit.core.events import Audited, ContextShown, Counted, Failed
 from cockpit.core.message import Json
 from cockpit.testing.driven_screen import THEMES, Hands
-from cockpit.testing.fake_link import START, FakeLink, demo_rows, demo_view, report, row, view
+from cockpit.testing.fake_link import START, TOTALS, FakeLink, demo_rows, demo_view, report, row, view
 from cockpit.ui.app import CockpitApp
 from cockpit.ui.board import FOLDS_AT
 
@@ -83,6 +83,34 @@ class TestDialogs:
     def test_help(self, looks_as_accepted: Compare) -> None:
         assert looks_as_accepted("question_mark")
 
+    def test_palette(self, looks_as_accepted: Compare) -> None:
+        assert looks_as_accepted("j", "v", "m", "u", "down")
+
+    def test_palette_in_40_by_12(self, looks_as_accepted: Compare) -> None:
+        assert looks_as_accepted("v", size=(40, 12))
+
+    def test_stats(self, looks_as_accepted: Compare) -> None:
+        counted = Counted(
+            START,
+            ({"target": "mcp:git", **TOTALS}, {"target": "mcp:web", **dict.fromkeys(TOTALS, 0)}),
+            ({"agent": "scout", "input": 27_700, "output": 1_900, "cache_read": 0, "turns": 6, "cost": None},),
+        )
+        assert looks_as_accepted("s", link=FakeLink(demo_view(), {"stats": (counted,)}))
+
+    def test_context(self, looks_as_accepted: Compare) -> None:
+        marked: dict[str, Json] = {"type": "text", "text": "[git · ada · 2026-11-30 08:50Z] pushed <b>[/x]"}
+        request: dict[str, Json] = {
+            "system": [{"type": "text", "text": "You are scout.", "cache_control": {"type": "ephemeral"}}],
+            "tools": [{"name": "tune_out", "description": "Stop hearing a channel for a while."}],
+            "messages": [
+                {"role": "user", "content": [marked]},
+                {"role": "assistant", "content": [{"type": "tool_use", "name": "git__log", "input": {"n": 4}}]},
+                {"role": "user", "content": [{"type": "tool_result", "content": "four commits"}]},
+            ],
+        }
+        shown = ContextShown(START, "scout", 9_909, 190_526, request)
+        assert looks_as_accepted("x", link=FakeLink(demo_view(), {"context": (shown,)}))
+
     def test_kill_asks(self, looks_as_accepted: Compare) -> None:
         assert looks_as_accepted("K")
 
@@ -135,6 +163,19 @@ class TestMoments:
         evil = "x\x1b]52;c;cHduZWQ=\x07\x1b[2J\u202e\x00 see [/etc/x] 👨‍👩‍👧✔️🇩🇪 日本語"
         rows = (row("mcp:[/"), row(f"mcp:{evil}"), row("mcp:日本語のサーバー"), row("mcp:e\u0301\u0301x"))
         assert looks_as_accepted(link=FakeLink(view(rows, reports=(report(evil, channel=f"channel:d/{evil}"),))))
+
+    def test_a_question_that_stands(self, looks_as_accepted: Compare) -> None:
+        """M-7"""
+        link = FakeLink(demo_view())
+
+        async def ask(pilot: Pilot[int]) -> None:
+            said = (
+                "scout asks to mute user:you: only your side-channel messages would be held (too many pings). Nothing "
+                "is muted yet: go=mute target=user:you soft=yes is a yes, go=unmute target=user:you a no"
+            )
+            link.emit(Failed(START, "mute_asked", said))
+
+        assert looks_as_accepted("m", link=link, then=ask)
 
     def test_failures_in_one_line(self, looks_as_accepted: Compare) -> None:
         link = FakeLink(demo_view())

@@ -108,3 +108,16 @@ async def test_hostile_prose_is_inert() -> None:
         assert "path [/etc/x]" in screen.text
         for leak in ("\x1b]0", "\x1b[2J", "\u202e", "\x07"):
             assert leak not in screen.raw
+
+
+async def test_another_branch_resets_the_panes() -> None:
+    """K-129: what the panes showed is no longer the past; rows and filter stay the operator's."""
+    async with driven(FakeLink(demo_view())) as screen:
+        screen.link.view = view(conversation=(Spoke(START, "scout", "on the other branch"),))
+        await screen.press("i")
+        screen.app.main.composer.put("go=switch branch=other")
+        await screen.press("enter")
+        assert shown(screen) == ["09:00 scout> on the other branch"]
+        assert "Subconscious" in screen.text
+        assert "You were asked twice" not in screen.text
+        assert screen.said == "switch: done"

@@ -257,3 +257,94 @@ def test_sixteen_colours_are_enough() -> None:
         assert b"38;5;" not in terminal.bytes
     finally:
         terminal.child.close(force=True)
+
+
+CALLED = """
+import asyncio, sys
+from pathlib import Path
+from dataclasses import replace
+from cockpit.testing.fake_link import FakeLink, START, report, row, view
+from cockpit.ui import run_screen_async
+from cockpit.ui.alert import Alerts
+
+class Calling(FakeLink):
+    async def run(self, line):
+        "s: a moment later somebody needs the resident once more; a: a report comes."
+        if line.startswith("go=stats"):
+            need = self.view.rows[0].need + 1
+            asyncio.get_running_loop().call_later(0.2, lambda: self.change("channel:d/noisy", need=need))
+        else:
+            self.emit(report("one more line of a report " * 4, id=f"new {len(self.ran)}"))
+        return await super().run(line)
+
+rows = (row("channel:d/noisy"), *(row(f"channel:d/{n}", wait=1) for n in range(100)))
+reports = tuple(report(f"report {n} " + "words and more words " * 8, id=f"r{n}") for n in range(60))
+sys.exit(asyncio.run(run_screen_async(
+    Calling(view(rows, reports=reports)), theme="dark", themes=Path("themes"), mouse=False, read_only=False,
+    alerts=Alerts(bell=RINGS, notify=RINGS, every=0.0),
+)))
+"""
+
+
+def rang(got: bytes) -> tuple[int, list[bytes]]:
+    """How often the bell rang, and what the desktop was told. A title and a notice end in sequences of their own."""
+    notices = re.findall(rb"\x1b\]9;([^\x07\x1b]*)\x1b\\", got)
+    return re.sub(rb"\x1b\].*?(?:\x07|\x1b\\)", b"", got).count(b"\x07"), notices
+
+
+def after(terminal: Terminal, keys: str) -> bytes:
+    """All that keys have it write: until something came and then nothing for a while."""
+    terminal.child.send(keys)
+    got, quiet, end = b"", 0, time.monotonic() + 20.0
+    while (not got or quiet < 3) and time.monotonic() < end:
+        more = terminal.read(0.1)
+        got, quiet = got + more, 0 if more else quiet + 1
+    return got
+
+
+def called(terminal: Terminal, keys: str, need: int) -> bytes:
+    """What it writes up to the title with this count, and a moment more."""
+    terminal.child.send(keys)
+    title, got, end = f"\x1b]2;cockpit ({need})\x07".encode(), b"", time.monotonic() + 20.0
+    while title not in got:
+        assert time.monotonic() < end
+        got += terminal.read(0.1)
+    return got + terminal.read(0.2)
+
+
+def test_bell_and_notice_ring_unless_somebody_is_known_to_look() -> None:
+    """cockpit.md, Screen: a bell or desktop notice (OSC 9) can be switched on."""
+    terminal = Terminal(script=CALLED.replace("RINGS", "True"))
+    try:
+        terminal.until("noisy")
+        terminal.read(0.5)
+        assert rang(terminal.bytes) == (0, [])
+        assert rang(called(terminal, "s", 1)) == (1, [b"cockpit: #noisy needs you (1 in all)"])
+        terminal.child.send("\x1b[I")
+        assert terminal.read(0.5) == b""
+        assert rang(called(terminal, "s", 2)) == (0, [])
+        terminal.child.send("\x1b[O")
+        assert terminal.read(0.5) == b""
+        assert rang(called(terminal, "s\x1b[O", 3)) == (1, [b"cockpit: #noisy needs you (3 in all)"])
+    finally:
+        terminal.child.close(force=True)
+
+
+def test_what_a_key_writes_is_what_it_changed() -> None:
+    """F-44, F-43: no key and no report paints the whole screen, which is 25 kB; and nothing rings unasked."""
+    terminal = Terminal(script=CALLED.replace("RINGS", "False"))
+    try:
+        terminal.until("noisy")
+        terminal.read(0.5)
+        assert rang(called(terminal, "s", 1)) == (0, [])
+        assert len(after(terminal, "j")) < 1_000  # two rows of the table
+        after(terminal, "\t")
+        assert len(after(terminal, "k")) < 6_000  # the pane of reports
+        assert len(after(terminal, "k")) < 6_000
+        after(terminal, "G")
+        assert len(after(terminal, "a")) < 9_000  # the same, a line longer
+        assert len(after(terminal, "\t")) < 9_000  # two title bars, two panes' marks, the legend
+        after(terminal, "i")
+        assert len(after(terminal, "x")) < 500  # a letter
+    finally:
+        terminal.child.close(force=True)

@@ -11,6 +11,7 @@ from cockpit.core.target import parse as parse_target
 from cockpit.core.verbs import BY_NAME, Verb, parse
 from cockpit.errors import CockpitError, VerbError
 from cockpit.ui import lines
+from cockpit.ui.palette import Choice, refusal
 from cockpit.ui.screens.answers import items_of, title_of
 from cockpit.ui.screens.confirm import Confirm
 from cockpit.ui.screens.peek import LAST, PeekSheet
@@ -18,6 +19,9 @@ from cockpit.ui.screens.sheet import Sheet
 from cockpit.ui.standing import Standing
 from cockpit.ui.text import Safe, line, own
 from cockpit.ui.theme import Role
+
+TURNING = {"rewind", "switch"}
+"""Verbs after which the panes show another past (K-129)."""
 
 
 class Stage(Protocol):
@@ -45,6 +49,10 @@ class Stage(Protocol):
 
     def compose_line(self, text: str) -> None:
         """Put `text` into the composer."""
+        ...
+
+    def read_anew(self) -> None:
+        """Show how things stand from the start."""
         ...
 
     def leave(self, code: int) -> None:
@@ -98,14 +106,35 @@ class Acts:
             written = [lines.tune_out(target, self._stage.defaults) for _, target in said]
         else:
             written = [lines.verb_line(verb, target=target) for verb, target in said]
-        asks = any(verb.asks for verb, _ in said) or (verbs[0].name == "tune-out" and len(said) > 1)
-        if not asks or self._refuses(verbs[0]):
+        if said:
+            asking = next((verb for verb, _ in said if verb.asks), said[0][0])
+            self._say_of(asking, [target for _, target in said], written)
+
+    def _say_of(self, verb: Verb, targets: Sequence[str], written: Sequence[str]) -> None:
+        """Say the lines of one verb on these targets, asking first where that is due and it can be done at all."""
+        rows = self._stage.rows()
+        fits = any(rows[target].kind in verb.kinds for target in targets if target in rows)
+        asks = fits and (verb.asks or (verb.name == "tune-out" and len(written) > 1))
+        if not asks or self._refuses(verb):
             self.say_lines(written)
             return
-        verb = said[0][0].name
-        what = line(said[0][1], 60) if len(said) == 1 else own(f"{len(said)} channels")
+        what = line(targets[0], 60) if len(written) == 1 else own(f"{len(written)} channels")
         listed = written if len(written) > 1 else ()
-        self.ask_first(own(verb), own(f"{verb} {what}?"), lambda: self.say_lines(written), listed)
+        self.ask_first(own(verb.name), own(f"{verb.name} {what}?"), lambda: self.say_lines(written), listed)
+
+    def choose(self, choice: Choice, targets: Sequence[str]) -> None:
+        """What was chosen in the palette, on the targets that it was opened on."""
+        verb = choice.verb
+        if verb is None:
+            return
+        if choice.refused and (self.read_only or not choice.run):
+            self._stage.say(refusal(verb), "error")
+        elif choice.ask:
+            self._stage.compose_line(choice.ask)
+        elif verb is BY_NAME["quit"]:
+            self.quit()
+        else:
+            self._say_of(verb, targets, choice.run)
 
     def _tune_out(self, verb: Verb, target: str) -> None:
         written = lines.tune_out(target, self._stage.defaults)
@@ -190,9 +219,11 @@ class Acts:
             except VerbError:
                 verb = None
             if verb is not None and self._refuses(verb):
-                self._stage.say(own(f"read-only: {verb.name} is refused here"), "error")
+                self._stage.say(refusal(verb), "error")
                 return
             answers.append(await self._link.run(text))
+        if any(answer.ran.ok and answer.ran.verb in TURNING for answer in answers):
+            self._stage.read_anew()
         self._stage.paint_now()
         if len(answers) == 1:
             self._answered(answers[0])
@@ -201,7 +232,7 @@ class Acts:
 
     async def _ask(self, text: str) -> None:
         if self._refuses(BY_NAME["ask"]):
-            self._stage.say(own("read-only: ask is refused here"), "error")
+            self._stage.say(refusal(BY_NAME["ask"]), "error")
             return
         answer = await self._link.ask(text, self._stage.agent_shown or None)
         self._stage.paint_now()
@@ -216,7 +247,8 @@ class Acts:
 
     def _answered(self, answer: Answer) -> None:
         ran = answer.ran
-        hint = f" — {line(ran.hint, 400)}" if ran.hint and ran.hint not in ran.message else ""
+        said = all(word in ran.message for word in ran.hint.split(", "))
+        hint = "" if said else f" — {line(ran.hint, 400)}"
         failed = next((result for result in ran.results if not result.ok), None)
         first = f" — {line(failed.target, 60)}: {line(failed.message, 200)}" if failed is not None else ""
         self._stage.say(own(f"{line(ran.message or ran.verb, 600)}{first}{hint if not ran.ok else ''}"),

@@ -138,10 +138,26 @@ def _request_part(key: str, entry: Json) -> Iterator[Item]:
         return
     name = entry.get("role") or entry.get("name") or entry.get("type") or ""
     text = entry.get("content", entry.get("text", entry.get("description", "")))
-    shown = text if isinstance(text, str) else json.dumps(text, ensure_ascii=False, indent=1)
+    shown = "\n".join(_content(text))
     yield Item(key, (Part(own("  ")), Part(own(f"{line(str(name), 64)}  "), "accent")), block(shown), indent=4)
     if "cache_control" in json.dumps(entry, default=str):
         yield Item(f"{key} cached", (Part(own("  ")),), own("── cache marker ──"), "warn")
+
+
+def _content(value: Json) -> Iterator[str]:
+    """A message's content as people read it: its texts as they are, calls and results by name, all else as JSON."""
+    blocks = [value] if isinstance(value, str | Mapping) or not isinstance(value, Sequence) else list(value)
+    for each in blocks:
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, Mapping) and each.get("type") == "text":
+            yield str(each.get("text", ""))
+        elif isinstance(each, Mapping) and each.get("type") == "tool_use":
+            yield f"calls {each.get('name')} {json.dumps(each.get('input'), ensure_ascii=False)}"
+        elif isinstance(each, Mapping) and each.get("type") == "tool_result":
+            yield "\n".join(["result:", *_content(each.get("content", ""))])
+        else:
+            yield json.dumps(each, ensure_ascii=False, indent=1)
 
 
 def _label(name: str) -> Line:

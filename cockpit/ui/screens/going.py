@@ -8,8 +8,11 @@ from collections.abc import Sequence
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal
+from textual.geometry import Size
 from textual.message import Message
+from textual.reactive import Reactive
 from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import Input
 
 from cockpit.core.target import Target
@@ -24,7 +27,7 @@ from cockpit.ui.text import Safe, line, own
 from cockpit.ui.theme import Role
 from cockpit.ui.widgets.channels import Channels
 from cockpit.ui.widgets.composer import Composer
-from cockpit.ui.widgets.foot import AnswerLine, Legend
+from cockpit.ui.widgets.foot import AnswerLine, Legend, Told
 from cockpit.ui.widgets.headline import Headline
 from cockpit.ui.widgets.journal import Journal
 from cockpit.ui.widgets.panes import Panes
@@ -47,6 +50,10 @@ class Going(Screen[None], inherit_bindings=False):
 
     BINDINGS = bindings("anywhere")
     AUTO_FOCUS = ""
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+    """Textual's own paints the whole screen anew for a new focus, 27 kB; what it left and what it came to are enough
+    (cases.md F-44)."""
+
     DEFAULT_CSS = """
     Going { background: $background; layout: vertical; }
     Going #line { height: 1; width: 1fr; background: $background; }
@@ -69,7 +76,8 @@ class Going(Screen[None], inherit_bindings=False):
     def compose(self) -> ComposeResult:
         yield Headline()
         yield Panes()
-        yield AnswerLine()
+        yield Told()
+        yield AnswerLine(id="answer")
         with Horizontal(id="line"):
             yield Prompt()
             yield Composer(self.targets_known)
@@ -79,6 +87,14 @@ class Going(Screen[None], inherit_bindings=False):
 
     def on_mount(self) -> None:
         self.panes.focus_pane("channels")
+
+    def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
+        """Textual forgets at each layout what is in view, and its next scroll then paints the whole screen: a report
+        that grows by a line, in a pane that follows its end, would write 24 kB instead of that pane (F-44)."""
+        compositor = self._compositor
+        if scroll and compositor._visible_map is None:
+            compositor._visible_map = compositor._full_map
+        super()._refresh_layout(size, scroll)
 
     # parts
 
@@ -98,12 +114,17 @@ class Going(Screen[None], inherit_bindings=False):
         """Show one answer, and keep it in the log."""
         if text:
             self.log_page.add(app_of(self).now(), text, role)
-        self.query_one(AnswerLine).say(text, role)
+        self.query_one("#answer", AnswerLine).say(text, role)
 
     @property
     def said(self) -> Safe:
         """What the answer line shows."""
-        return self.query_one(AnswerLine).said
+        return self.query_one("#answer", AnswerLine).said
+
+    @property
+    def told(self) -> Told:
+        """What was told unasked and not yet seen."""
+        return self.query_one(Told)
 
     # focus
 
@@ -150,13 +171,13 @@ class Going(Screen[None], inherit_bindings=False):
         self.composer.post_message(events.Paste(event.text))
 
     def action_help(self) -> None:
-        pane = self._focused_pane
-        self.app.push_screen(help_sheet(app_of(self).keys, "composer" if pane is None else _SCOPES[pane]))
+        self.app.push_screen(help_sheet(app_of(self).keys, self.scope))
 
     def action_theme(self) -> None:
         self.say(own(app_of(self).next_theme()))
 
     def action_log(self) -> None:
+        self.told.seen()
         self.app.push_screen(Sheet(own("log"), tuple(self.log_page.items()), at_end=True))
 
     def action_hold(self) -> None:
@@ -216,6 +237,8 @@ class Going(Screen[None], inherit_bindings=False):
             self.post_message(self.Interrupted())
         elif self._focused_pane is None:
             self.panes.focus_pane(self.panes.pane)
+        elif self.told.seen():
+            pass
         elif channels.board.filter:
             self._filter("")
         elif channels.unmark():
@@ -271,10 +294,15 @@ class Going(Screen[None], inherit_bindings=False):
             self.panes.focus_pane(self.panes.pane)
 
     def _filter(self, text: str) -> None:
-        channels = self.panes.channels
-        channels.set_filter(text)
-        words = f"/{line(text, 24)} · {channels.board.hidden} hidden" if text else ""
-        self.panes.bar("channels").show(note=own(words))
+        self.panes.channels.set_filter(text)
+        self._noted()
+
+    def _noted(self) -> None:
+        """What the table does not show by itself: that a filter hides rows (K-132), that keys act on marked ones."""
+        board = self.panes.channels.board
+        words = [f"/{line(board.filter, 24)}", f"{board.hidden} hidden"] if board.filter else []
+        words += [f"{len(board.marked)} marked"] if board.marked else []
+        self.panes.bar("channels").show(note=own(" · ".join(words)))
 
     def _find(self, text: str) -> None:
         journal = self.panes.journal(self.panes.pane)
@@ -282,6 +310,12 @@ class Going(Screen[None], inherit_bindings=False):
             self.say(own(f"nothing here holds {line(text, 40)}"), "warn")
 
     # what shows where one is
+
+    @property
+    def scope(self) -> Scope:
+        """Where the keys that work belong to."""
+        pane = self._focused_pane
+        return "composer" if pane is None else _SCOPES[pane]
 
     @property
     def _focused_pane(self) -> Pane | None:
@@ -324,6 +358,7 @@ class Going(Screen[None], inherit_bindings=False):
 
     def on_channels_moved(self, message: Channels.Moved) -> None:
         self.legend()
+        self._noted()
 
     def on_journal_shifted(self, message: Journal.Shifted) -> None:
         journal = message.journal

@@ -13,9 +13,11 @@ from cockpit.core.verbs import BY_NAME
 from cockpit.ui.feed import Feed
 from cockpit.ui.intake import Batch
 from cockpit.ui.look import app_of
+from cockpit.ui.palette import Around, Choice, choices
 from cockpit.ui.screens.acts import Acts
 from cockpit.ui.screens.confirm import Confirm
 from cockpit.ui.screens.going import Going
+from cockpit.ui.screens.palette import Palette
 from cockpit.ui.screens.peek import PeekSheet
 from cockpit.ui.screens.sheet import Sheet
 from cockpit.ui.standing import Standing
@@ -23,6 +25,9 @@ from cockpit.ui.text import Safe, line, own
 from cockpit.ui.widgets.composer import Composer
 from cockpit.ui.widgets.headline import Headline
 from cockpit.ui.widgets.reports import Reports
+
+ASKING = {"mute_asked"}
+"""Codes of what is told and waits for the operator's answer (semantics.md M-7)."""
 
 SETTLING = 2.0
 """Seconds after a snapshot in which events may still be older than it."""
@@ -73,6 +78,7 @@ class MainScreen(Going):
 
     def _begin(self, view: View) -> None:
         """Everything anew from a snapshot (K-129)."""
+        broken = self.standing.broken
         newest = max((row.at for row in view.rows), default=0.0)
         self._began = (app_of(self).elapsed(), newest)
         self._begun = True
@@ -85,10 +91,14 @@ class MainScreen(Going):
         self.panes.talk.begin(standing.residents, view.operator, view.conversation)
         self.panes.bar("reports").show(title=line(standing.subconscious, 40))
         self._titled()
-        self.say(own(""))
+        if broken:
+            self.say(own(""))
 
     def _later(self, seconds: float, then: Callable[[], None]) -> None:
         self.set_timer(seconds, then, name="paint")
+
+    def read_anew(self) -> None:
+        self.action_reconnect()
 
     def paint_now(self) -> None:
         if self._begun:
@@ -102,6 +112,7 @@ class MainScreen(Going):
             return
         rows = self._settled(batch.rows)
         channels = self.panes.channels
+        before = {row.target: channels.board.rows[row.target] for row in rows if row.target in channels.board.rows}
         channels.update_rows(rows)
         for progress in batch.progress:
             channels.progressed(progress.target, progress.text)
@@ -110,17 +121,19 @@ class MainScreen(Going):
         counted = all(turn.at > self._began[1] for turn in batch.turns) or not self._settling
         standing = self.standing.with_rows(channels.board.rows.values()).with_turns(batch.turns, counted=counted)
         self._stand(replace(standing, lost=standing.lost + batch.lost_reports + batch.lost_talk))
+        app_of(self).needed(before, rows, standing.need)
         self._failed(batch)
         self._peeked(rows)
 
     def _failed(self, batch: Batch) -> None:
-        """However many failures, one line; the log has each (F-7)."""
-        for failure in batch.failures[:-1]:
+        """However many failures, one told text (F-7), which stands until it is seen; the log has each."""
+        for failure in batch.failures:
             self.log_page.add(failure.at, _failure(failure), "error")
-        if batch.failures:
-            more = len(batch.failures) - 1 + batch.lost_failures
-            said = _failure(batch.failures[-1])
-            self.say(own(f"{said} — and {more} more (l lists them)") if more else said, "error")
+        news = [(_failure(failure), failure.code in ASKING) for failure in batch.failures]
+        if news:
+            self.told.tell(news, batch.lost_failures)
+        if news and isinstance(self.app.screen, Sheet):
+            self.app.screen.note(own("told meanwhile: close to read"))
 
     def _peeked(self, rows: Sequence[ChannelChanged]) -> None:
         top = self.app.screen
@@ -182,6 +195,25 @@ class MainScreen(Going):
 
     def action_keyed(self, key: str) -> None:
         self.acts.press(key, ())
+
+    def action_palette(self) -> None:
+        """Everything by name, for the marked rows or the one under the cursor as they stand now."""
+        targets = self.panes.channels.targets
+        around = Around(
+            app_of(self).keys, self.scope, targets, self.agent_shown, self.defaults, self.standing.read_only
+        )
+
+        async def chosen(choice: Choice | None) -> None:
+            if choice is None:
+                return
+            if choice.verb is not None:
+                self.acts.choose(choice, targets)
+            elif choice.scope == "anywhere":
+                await self.run_action(choice.action)
+            elif self.focused is not None:
+                await self.focused.run_action(choice.action)
+
+        self.app.push_screen(Palette(choices(around), targets), chosen)
 
     def _pressed(self, key: str, targets: tuple[str, ...]) -> None:
         if targets:

@@ -179,6 +179,7 @@ class Channels(ScrollView, can_focus=True, inherit_bindings=False):
         marked = set(self.board.marked)
         self.board.marked.clear()
         self._repaint(marked)
+        self.post_message(self.Moved())
         return bool(marked)
 
     def on_click(self, event: events.Click) -> None:
@@ -195,6 +196,11 @@ class Channels(ScrollView, can_focus=True, inherit_bindings=False):
 
     def on_blur(self) -> None:
         self._refresh_row(self.cursor)
+
+    def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
+        """Textual takes every layout anywhere for one of its own and paints its scrollbar anew, 2 kB a line that a
+        report grows (cases.md F-44)."""
+        return size != self._size and super()._size_updated(size, virtual_size, container_size, layout)
 
     def on_resize(self) -> None:
         self._columns = Columns.of(self.scrollable_content_region.width)

@@ -9,7 +9,7 @@ from cockpit.core.events import ChannelChanged
 from cockpit.ui import words
 from cockpit.ui.board import FoldLine
 from cockpit.ui.paint import Line, Part, measure
-from cockpit.ui.text import Safe, cells, clip, clip_middle, fit, line, own
+from cockpit.ui.text import Safe, cells, clip, fit, line, own
 from cockpit.ui.theme import Role, Theme
 from cockpit.ui.traffic import MINUTES
 
@@ -99,7 +99,7 @@ def channel_row(
     """
     dead = row.presence in {"offline", "killed"}
     parts = [Part(own("▸" if marked else " "), "accent" if marked else "text"), *_glyphs(row, look)]
-    name = clip_middle(line(row.target, 400), columns.target)
+    name = words.named(row.target, columns.target)
     parts.append(Part(fit(name, columns.target), "strong" if lit else "dim" if dead else "text"))
     parts += [_gap(), *_filled(words.state(row, columns.state), columns.state, _role(row))]
     if columns.remark:

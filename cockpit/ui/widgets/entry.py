@@ -78,8 +78,12 @@ class Entry(Widget):
         """What it shows, in one line."""
         return "".join(part.text for part in self._head) + self._body
 
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+    def height_at(self, width: int) -> int:
+        """The lines it takes at a width."""
         return max(1, len(self._lines(width)))
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return self.height_at(width)
 
     def render_line(self, y: int) -> Strip:
         width = self.size.width

@@ -82,7 +82,10 @@ class Headline(Painted):
 
 
 def _fitted(told: Told, room: int) -> Told:
-    kept = list(told)
-    while kept and sum(measure(line) + _APART for _, line in kept) > room:
-        kept.remove(min(kept, key=lambda each: each[0]))
-    return kept
+    """Those that have room, the heaviest first, in the order in which they are told."""
+    kept: set[int] = set()
+    for place, (_, line) in sorted(enumerate(told), key=lambda each: -each[1][0]):
+        if measure(line) + _APART <= room:
+            kept.add(place)
+            room -= measure(line) + _APART
+    return [each for place, each in enumerate(told) if place in kept]

@@ -7,7 +7,7 @@ comes after that waits outside, bounded too, and is marked by a gap. Nothing tha
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from textual import events
 from textual.containers import VerticalScroll
@@ -104,7 +104,7 @@ class Journal(VerticalScroll, can_focus=True, inherit_bindings=False):
     def current(self) -> Entry | None:
         """The last entry that is wholly in view, or begins in it: the one Enter means."""
         bottom = round(self.scroll_y) + self.size.height
-        seen = [entry for entry in self.entries if entry.virtual_region.y < bottom]
+        seen = [entry for entry, top, _ in self._places() if top < bottom]
         return seen[-1] if seen else None
 
     # keys
@@ -141,7 +141,7 @@ class Journal(VerticalScroll, can_focus=True, inherit_bindings=False):
         found = next((entries[n] for n in order if words.casefold() in entries[n].text.casefold()), None)
         if found is None:
             return False
-        bottom = found.virtual_region.bottom - self.size.height
+        bottom = next(end for entry, _, end in self._places() if entry is found) - self.size.height
         self.scroll_to(y=max(0, bottom), animate=False)
         return True
 
@@ -161,7 +161,8 @@ class Journal(VerticalScroll, can_focus=True, inherit_bindings=False):
         if round(new_value) >= self.max_scroll_y:
             self._released = False
         bottom = round(new_value) + self.size.height
-        self._below = {entry for entry in self._below if entry.virtual_region.bottom > bottom}
+        if self._below:
+            self._below = {entry for entry, _, end in self._places() if end > bottom and entry in self._below}
         if round(old_value) != round(new_value):
             self._shifted()
 
@@ -182,6 +183,18 @@ class Journal(VerticalScroll, can_focus=True, inherit_bindings=False):
     def on_resize(self, event: events.Resize) -> None:
         if not self.held:
             self.anchor(self.max_scroll_y > 0)
+
+    def _places(self) -> Iterator[tuple[Entry, int, int]]:
+        """Each entry with the line it begins at and the one behind it.
+
+        Not by Textual's map of all widgets: asking it for one that is out of view has the whole screen painted anew at
+        the next scroll (24 kB a key, measured).
+        """
+        end = 0
+        width = self.scrollable_content_region.width
+        for entry in self.entries:
+            top, end = end, end + entry.height_at(width)
+            yield entry, top, end
 
     def _scroll(self, by: int) -> None:
         if self.max_scroll_y <= 0:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from rich.text import Text
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.geometry import Region, Size
+from textual.reactive import Reactive
 from textual.widgets import Input
 
 from cockpit.ui.look import app_of
@@ -42,6 +44,9 @@ class LineInput(Input, inherit_bindings=False):
     LineInput > .input--placeholder { color: $quiet; }
     """
 
+    virtual_size: Reactive[Size] = Reactive(Size(0, 0))
+    """Textual's own lays the whole screen out anew at each letter; the line's room does not depend on what it holds."""
+
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's own name
         super().__init__(id=id, select_on_focus=False)
         self.cursor_blink = False
@@ -63,6 +68,9 @@ class LineInput(Input, inherit_bindings=False):
             event.prevent_default()
             await self.run_action(binding.action)
 
+    def on_resize(self) -> None:
+        self._show_cursor()
+
     def paste(self, text: str) -> None:
         """Take in what was pasted, line breaks as spaces."""
         self.replace(text.replace("\n", " "), *sorted(self.selection))
@@ -78,3 +86,8 @@ class LineInput(Input, inherit_bindings=False):
         """Write `text` on the line, the cursor at its end."""
         self.value = text
         self.cursor_position = len(text)
+        self._show_cursor()
+
+    def _show_cursor(self) -> None:
+        """Scroll to the cursor: Textual does not where a first text is longer than the line, nor at a resize."""
+        self.scroll_to_region(Region(self._cursor_offset, 0, 1, 1), force=True, animate=False)

@@ -53,8 +53,11 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     class Moved(Message):
         """The cursor stands elsewhere."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's own name
+    def __init__(self, *, lit: bool = False, id: str | None = None) -> None:  # noqa: A002  Textual's own name
+        """lit: its cursor is the one that counts, wherever the focus is."""
         super().__init__(id=id)
+        self.can_focus = not lit
+        self._lit = lit
         self._items: tuple[Item, ...] = ()
         self._lines: list[tuple[int, Line]] = []
         self._cursor = 0
@@ -97,6 +100,12 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def action_step(self, by: int) -> None:
         self._to(self._cursor + by)
 
+    def step_item(self, by: int) -> None:
+        """To the first line of the next item, or of the one before."""
+        if self._lines:
+            place = max(0, min(self._lines[self._cursor][0] + by, len(self._items) - 1))
+            self._to(next(n for n, (item, _) in enumerate(self._lines) if item == place))
+
     def action_page(self, by: int) -> None:
         self._to(self._cursor + by * max(1, self.size.height - 1))
 
@@ -120,7 +129,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             return Strip.blank(width, self.rich_style)
         item, line = self._lines[place]
         chosen = item == self._lines[self._cursor][0]
-        base = self.rich_style + app.look.cursor(self.has_focus) if chosen else self.rich_style
+        base = self.rich_style + app.look.cursor(self.has_focus or self._lit) if chosen else self.rich_style
         return strip(line, width, app.look, base)
 
     @property
