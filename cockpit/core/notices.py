@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cockpit.core.duration import spell
 from cockpit.core.target import Target
-from cockpit.core.text import notice_channel
+from cockpit.core.text import header_field, notice_channel
 
 NOT_CALLED = "[Mute: {target} is muted — this call was not made]"
 WITHHELD = "[Mute: {target} is muted — the result of this call is withheld]"
@@ -55,6 +55,16 @@ def not_called(target: Target) -> str:
 def withheld(target: Target) -> str:
     """M-3: what stands in the place of a result that came while its server was muted."""
     return WITHHELD.format(target=notice_channel(str(target)))
+
+
+def agreed(target: Target, by: str) -> str:
+    """M-7: what the residents get when the operator says yes to a mute that one of them asked for."""
+    return f"[Mute: {notice_channel(str(target))} is muted — the operator said yes to {header_field(by)}]"
+
+
+def declined(target: Target, by: str) -> str:
+    """M-7: what they get when the operator says no."""
+    return f"[Mute: {notice_channel(str(target))} is not muted — the operator said no to {header_field(by)}]"
 
 
 def settled(channel: str, messages: int, seconds: float) -> str:

@@ -15,7 +15,9 @@ from cockpit.core.message import Json, Message
 
 TurnReason = Literal["prompt", "message", "push", "intercom", "cancel", "wake", "cadence", "report", "summary"]
 ReportKind = Literal["summary", "note", "disposition", "wake", "cadence", "cancel", "prose", "failure"]
-NoticeKind = Literal["tune-out-cancel", "tune-out-cancel-report", "tune-out-wake", "tune-out-cadence", "unmute", "gate"]
+NoticeKind = Literal[
+    "tune-out-cancel", "tune-out-cancel-report", "tune-out-wake", "tune-out-cadence", "mute", "unmute", "gate"
+]  # fmt: skip
 TurnState = Literal["started", "ended", "failed", "stopped"]
 
 

@@ -36,7 +36,8 @@ class Param:
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """One verb. kinds: what its target may be. writes: refused under --read-only. asks: a key press needs a yes."""
+    """One verb. kinds: what its target may be. writes: refused under --read-only. asks: a key press needs a yes.
+    says: its text is somebody's words, kept as they stand and told to nobody else."""
 
     name: str
     does: str
@@ -45,6 +46,7 @@ class Verb:
     kinds: tuple[Kind, ...] = KINDS
     writes: bool = True
     asks: bool = False
+    says: bool = False
     instead: Mapping[str, str] = field(default_factory=dict)
     """What to say of a parameter that people expect and that it does not have."""
 
@@ -91,8 +93,10 @@ VERBS: tuple[Verb, ...] = (
     Verb("peek", "print its backlog without ending anything", "p",
          (_TARGET, Param("last", "count", example="20")), writes=False),
     Verb("say", "say something over the Intercom, as the operator", None,
-         (Param("to", "text", example="feed:NAME|RESIDENT"), Param("text", "text", required=True, example='"…"'))),
-    Verb("ask", "prompt the resident (ignition)", None, (Param("text", "text", required=True, example='"…"'),)),
+         (Param("to", "text", example="feed:NAME|RESIDENT"), Param("text", "text", required=True, example='"…"')),
+         says=True),
+    Verb("ask", "prompt the resident (ignition)", None, (Param("text", "text", required=True, example='"…"'),),
+         says=True),
     Verb("stop", "interrupt the running turn", "escape escape", ()),
     Verb("why", "why a message was or wasn't heard", "w",
          (Param("message", "text", required=True, example="ID"),), writes=False),
@@ -102,6 +106,11 @@ VERBS: tuple[Verb, ...] = (
     Verb("context", "what an agent would be sent now", "x",
          (Param("agent", "text", example="…"),), writes=False),
     Verb("undo", "take back your last mute, unmute, open, close, or tune-out that diverted nothing", "u", ()),
+    Verb("branches", "list the branches of the resident's timeline", None, (), writes=False),
+    Verb("rewind", "fork the resident's timeline before a message; mutes, kills and audit stay as they are", None,
+         (Param("to", "text", required=True, example="SEQ|MESSAGE"),)),
+    Verb("switch", "change to another branch of the resident's timeline", None,
+         (Param("branch", "text", required=True, example="NAME"),)),
     Verb("quit", "end cleanly", "q", (), writes=False),
 )  # fmt: skip
 
@@ -170,8 +179,8 @@ def parse(line: str) -> Command:
 
 
 def _spoken(line: str) -> tuple[Verb, Mapping[str, str]] | None:
-    """The short form of a verb that says something (`ask WORDS`, `say to=NAME WORDS`): the words just as they stand,
-    quotes and all. None where the line is of no such verb, or names its text."""
+    """The short form of a verb that says something or names a message (`ask WORDS`, `say to=NAME WORDS`, `why ID`):
+    the words just as they stand, quotes and all. None where the line is of no such verb, or names its text."""
     word, _, rest = line.partition(" ")
     verb = BY_NAME.get(word.lower().removeprefix("go="))
     text = None if verb is None else next((each for each in verb.params if each.kind == "text" and each.required), None)
@@ -182,6 +191,8 @@ def _spoken(line: str) -> tuple[Verb, Mapping[str, str]] | None:
     while rest:
         name, equals, tail = rest.partition("=")
         if not equals or verb.param(name.lower()) is None:
+            if equals and not verb.says and name.isalpha():
+                return None
             return verb, {**given, text.name: rest}
         value, _, after = tail.partition(" ")
         if name.lower() == text.name or value[:1] in {'"', "'"}:
@@ -213,7 +224,7 @@ def _named(word: tuple[str, bool], verb: Verb) -> tuple[str | None, str]:
     if not equals or quoted or any(text.lower().startswith(f"{kind}:") for kind in KINDS):
         return None, text
     known = [param.name for param in verb.params]
-    if any(param.kind == "text" and param.required for param in verb.params):
+    if any(param.kind == "text" and param.required for param in verb.params) and (verb.says or not name.isalpha()):
         return None, text
     if lowered in verb.instead:
         raise VerbError("bad_value", f"{verb.name} has no {lowered}=: {verb.instead[lowered]}", verb.instead[lowered])

@@ -30,6 +30,9 @@ class Actor:
 
 ENGINE = Actor("engine", "engine", "timer")
 
+OPERATOR = "operator"
+"""The name that the operator's own links act under; a client of the bridge has another unless the recipe says so."""
+
 
 @dataclass(frozen=True, slots=True)
 class World:

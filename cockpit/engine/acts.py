@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 from cockpit.core.channel import Channel, attention, label, presence
 from cockpit.core.message import Json
+from cockpit.core.mute import layer_of
 from cockpit.core.records import Audit
 from cockpit.core.step import Cancel, Input, Keep, Mute, Release, TuneOut, Unmute, Want, reason_of
 from cockpit.core.target import Target
 from cockpit.core.world import Actor
+from cockpit.engine.asks import MuteAsks, words
 from cockpit.engine.directory import Directory
 from cockpit.engine.ledger import Draft, Ledger
 from cockpit.errors import VerbError
@@ -34,17 +37,48 @@ class Acts:
 
     ledger: Ledger
     directory: Directory
+    asks: MuteAsks
     _done: dict[str, list[_Done]] = field(default_factory=dict)
 
     async def mute(
         self, target: Target, actor: Actor, *, reason: str = "", override: str | None = None, soft: bool = False
     ) -> str:
+        """A resident's mute of the operator only asks for it; `soft` by the operator is the yes to that (M-7)."""
         why = override or reason
-        return await self._act("mute", target, Mute(actor, override, soft), actor, why)
+        if not self.asks.concerns(target):
+            return await self._act("mute", target, Mute(actor, override, soft), actor, why)
+        async with self.asks.one:
+            waiting = self.asks.waiting.get(target)
+            if actor.role == "resident":
+                kept = words(reason)
+                why = f"asked, and waits for the operator's yes{f': {kept}' if kept else ''}"
+                return await self._answer("mute", target, self.asks.ask(target, actor, kept), actor, why)
+            if waiting is not None and soft:
+                why = _both(f"yes to {waiting.by}, who asked for it", waiting.reason, why)
+                return await self._answer("mute", target, self.asks.agree(target, actor), actor, why)
+            return await self._act("mute", target, Mute(actor, override, soft), actor, why)
 
     async def unmute(self, target: Target, actor: Actor, *, deliver: bool = False) -> str:
-        """Of a whole server: one notice with the total, and each of its channels released (M-11)."""
+        """Of a whole server: one notice with the total, and each of its channels released (M-11).
 
+        Where a resident's mute of it waits for the operator's yes, this is the no, whoever says it: the operator, or
+        a resident who takes it back. The operator's own layer comes off with it.
+        """
+        async with self.asks.one if self.asks.concerns(target) else nullcontext():
+            waiting, known = self.asks.waiting.get(target), self.ledger.channels.get(target)
+            if waiting is None:
+                return await self._unmute(target, actor, deliver=deliver)
+            own = known is not None and known.span is not None and layer_of(actor) in known.span.layers
+            if actor.role == "resident":
+                why = f"takes back what {waiting.by} asked for"
+            else:
+                why = _both(f"no to {waiting.by}, who asked for a mute", waiting.reason, "")
+            said = await self._answer("unmute", target, self.asks.decline(target, actor), actor, why)
+            if actor.role == "resident":
+                self.asks.taken_back(target, actor, self.ledger.wall())
+            return f"{said}; {await self._unmute(target, actor, deliver=deliver)}" if own else said
+
+    async def _unmute(self, target: Target, actor: Actor, *, deliver: bool = False) -> str:
         def whole(draft: Draft) -> str:
             before = draft.channel(target)
             channels = [draft.channel(each) for each in self.directory.channels_of(target.name)]
@@ -80,7 +114,9 @@ class Acts:
         """
         mine = self._done.setdefault(actor.name, [])
         if not mine:
-            raise VerbError("refused", "there is nothing of yours to take back", "mute, unmute, open, close, tune-out")
+            nothing = "there is nothing of yours to take back"
+            await self.refuse("undo", "", actor, nothing)
+            raise VerbError("refused", nothing, "mute, unmute, open, close, tune-out")
         last, kept = mine[-1], len(mine) - 1
         said = await self._inverse(last, actor)
         del mine[kept:]
@@ -90,9 +126,10 @@ class Acts:
         channel = self.ledger.channels[last.target]
         match last.verb:
             case "mute":
-                return await self.unmute(last.target, actor)
-            case "unmute":
-                return await self.mute(last.target, actor, reason="undo")
+                return await self._unmute(last.target, actor)
+            case "unmute":  # the operator's own was a soft one: there is no other
+                given = Mute(actor, soft=self.asks.concerns(last.target))
+                return await self._act("mute", last.target, given, actor, "undo")
             case "open":
                 return await self.want(last.target, actor, wanted=False)
             case "close" if last.ended is None:
@@ -100,11 +137,9 @@ class Acts:
             case "tune-out" if channel.epoch is not None and channel.epoch.held == 0:
                 return await self.cancel(last.target, actor, reason="undo")
         verb = "tune-out" if last.verb == "close" else "cancel"
-        raise VerbError(
-            "refused",
-            f"{last.verb} of {last.target} is not taken back: messages were diverted",
-            f"go={verb} target={last.target}",
-        )
+        why = f"{last.verb} of {last.target} is not taken back: messages were diverted"
+        await self.refuse("undo", str(last.target), actor, why)
+        raise VerbError("refused", why, f"go={verb} target={last.target}")
 
     async def refuse(self, verb: str, target: str, actor: Actor, why: str) -> None:
         """Put a refusal in the audit that no step has seen, with the state that it left as it was (K-123)."""
@@ -120,7 +155,20 @@ class Acts:
     async def _act(self, verb: str, target: Target, given: Input, actor: Actor, reason: str) -> str:
         return await self._commit(verb, target, lambda draft: draft.step(target, given).answer, actor, reason)
 
-    async def _commit(self, verb: str, target: Target, apply: Callable[[Draft], str], actor: Actor, reason: str) -> str:
+    async def _answer(self, verb: str, target: Target, apply: Callable[[Draft], str], actor: Actor, reason: str) -> str:
+        """What a wish that waits is asked or answered by; it is no change of one's own, and not taken back as one."""
+        return await self._commit(verb, target, apply, actor, reason, undoable=False)
+
+    async def _commit(
+        self,
+        verb: str,
+        target: Target,
+        apply: Callable[[Draft], str],
+        actor: Actor,
+        reason: str,
+        *,
+        undoable: bool = True,
+    ) -> str:
         def audited(draft: Draft) -> tuple[str, str | None]:
             known = draft.channel(target)
             before, epoch = self.label(draft, target), _epoch(known)
@@ -137,7 +185,7 @@ class Acts:
         except VerbError as error:
             await self.refuse(verb, str(target), actor, str(error))
             raise
-        if verb in UNDOABLE:
+        if undoable and verb in UNDOABLE:
             mine = self._done.setdefault(actor.name, [])
             mine.append(_Done(verb, target, ended))
             del mine[:-REMEMBERED]
@@ -151,6 +199,11 @@ class Acts:
         parent = self.directory.parent(target)
         server = None if parent is None else draft.channel(parent)
         return label(presence(channel, server), attention(channel, server))
+
+
+def _both(what: str, asked: str, said: str) -> str:
+    """An answer to a resident's wish, with the reasons of both."""
+    return "; ".join(filter(None, (f"{what}{f' ({asked})' if asked else ''}", said)))
 
 
 def _epoch(channel: Channel | None) -> str | None:

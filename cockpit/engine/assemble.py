@@ -17,12 +17,14 @@ from cockpit.context.agent_context import AgentContext, Ceilings, anchor_slot
 from cockpit.context.windowed import WindowedPassthrough
 from cockpit.core.channel import Channel, Presence
 from cockpit.core.events import Failed, VerbRan
+from cockpit.core.message import Json
 from cockpit.core.records import Usage
 from cockpit.core.target import Target
 from cockpit.core.target import server as mcp
 from cockpit.core.world import Actor
 from cockpit.engine.acts import Acts
 from cockpit.engine.agent import Agent
+from cockpit.engine.asks import SLOT, MuteAsks
 from cockpit.engine.calls import Calls, Own
 from cockpit.engine.catalogue import Catalogue
 from cockpit.engine.clock import Clock, SystemClock
@@ -32,16 +34,19 @@ from cockpit.engine.directory import Directory, worth_showing
 from cockpit.engine.engine import Engine
 from cockpit.engine.host import EngineHost
 from cockpit.engine.hub import Hub
+from cockpit.engine.inbox import Inbox
 from cockpit.engine.ledger import Ledger
 from cockpit.engine.link import EngineLink
 from cockpit.engine.minds import Mind, Minds, notes_of
 from cockpit.engine.outbox import Outbox
 from cockpit.engine.reading import Reading
+from cockpit.engine.refusals import WORDS, AuditedTools, Refusal, record
 from cockpit.engine.reload import Reload
 from cockpit.engine.resident_tools import ResidentTools
 from cockpit.engine.rows import Rows
 from cockpit.engine.settings import AgentSettings, agents_of, model_config, server_config
 from cockpit.engine.subconscious_tools import SubconsciousTools
+from cockpit.engine.timeline import Timeline
 from cockpit.engine.toolbox import ENDS_TURN, resident_tools, subconscious_tools
 from cockpit.engine.typing import Typing
 from cockpit.engine.wakes import Wakes
@@ -52,6 +57,9 @@ from cockpit.model.protocol import Model
 from cockpit.recipe import McplServer, Recipe
 from cockpit.store.chronicle import open_chronicle
 from cockpit.store.protocol import Chronicle, Opened
+
+UNPROVED = "participant"
+"""The actor, in the audit, of a refused `send`: whose handle it is was not proved."""
 
 ServerMaker = Callable[[ServerConfig, Host, bool], Server]
 ModelMaker = Callable[[ModelConfig], Model]
@@ -72,10 +80,19 @@ class Session:
         try:
             receipt = await self.engine.desk.intercom.send(handle, token, to, text)
         except VerbError as error:
+            await self.refused(UNPROVED, "socket", "send", str(error))
             return VerbRan(now, text, "send", False, str(error), error.code, error.hint)
         except CockpitError as error:
             return VerbRan(now, text, "send", False, str(error), "refused", "nothing was changed")
         return VerbRan(now, text, "send", True, receipt.reason or "said")
+
+    async def inbox(self, handle: str, token: str, after: int | None) -> tuple[Mapping[str, Json], ...]:
+        """What a participant has not read yet; raises VerbError where the token is not its own."""
+        return await self.engine.desk.received(handle, token, after)
+
+    async def refused(self, name: str, origin: str, verb: str, why: str) -> None:
+        """Put in the audit what was refused before any link saw it (K-123)."""
+        await record(self.engine.acts, Refusal(verb, "", why[:WORDS]), Actor(name, "operator", origin))
 
     async def warm(self) -> None:
         """Load the SDKs that this recipe needs, in threads: after the first frame, before anything starts."""
@@ -151,7 +168,7 @@ class _Building:
             channels=channels,
         )
         rows = Rows(ledger.channels, directory, clock, hub.emit)
-        acts = Acts(ledger, directory)
+        acts = Acts(ledger, directory, MuteAsks(policy.operators, hub.emit))
         subscribe = {each.name: each.subscribe for each in self.recipe.servers if isinstance(each, McplServer)}
         host = EngineHost(ledger, directory, clock, subscribe, rows.proofs, hub.emit)
         servers = {
@@ -161,7 +178,10 @@ class _Building:
         outbox = Outbox(servers, failed=lambda verb, target, why: _record(acts, verb, target, why))
         catalogue = Catalogue(servers, policy.when_muted)
         agents: dict[str, Agent] = {}
-        desk = Desk(self._intercom(host), agents)
+        said = self.recipe.intercom
+        inbox = Inbox(ledger, frozenset(said.participants), tuple(feed.name for feed in said.feeds))
+        inbox.restore(self.opened.snapshots)
+        desk = Desk(self._intercom(host), agents, inbox)
         minds = self._minds(ledger, acts, outbox=outbox, catalogue=catalogue, desk=desk)
         engine = Engine(
             recipe=self.recipe.name,
@@ -192,16 +212,24 @@ class _Building:
         for each in self.settings:
             anchor = self.opened.snapshots.get(anchor_slot(each.name))
             await engine.minds.minds[each.name].context.load(self.opened.head, anchor)
-        for line in self.opened.skipped:
+        for line in (*self.opened.skipped, *self._asked(engine)):
             engine.hub.keep(Failed(self.clock.wall(), "store", line))
         for line in self.recipe.warnings:
             engine.hub.keep(Failed(self.clock.wall(), "recipe", line))
+
+    def _asked(self, engine: Engine) -> list[str]:
+        """Put back what waits for the operator's yes; a line where it cannot be read (R-4)."""
+        try:
+            engine.acts.asks.restore(self.opened.snapshots.get(SLOT, {}))
+        except ValueError as error:
+            return [f"a record is malformed and is left out: {error}"]
+        return []
 
     def _channels(self, servers: list[str], directory: Directory) -> dict[Target, Channel]:
         """Every channel's last value, its presence as of a process that just began."""
         found = {mcp(name): Channel(mcp(name)) for name in servers}
         found |= {target: Channel(target, registered=True) for target in self._people()}
-        for channel in self.opened.channels:
+        for channel in sorted(self.opened.channels, key=lambda each: each.place):
             if worth_showing(channel, dict.fromkeys(servers)):
                 found[channel.target] = self._restored(channel, servers)
         for target in found:
@@ -228,6 +256,10 @@ class _Building:
     def _minds(self, ledger: Ledger, acts: Acts, *, outbox: Outbox, catalogue: Catalogue, desk: Desk) -> Minds:
         directory = acts.directory
         minds: dict[str, Mind] = {}
+
+        def audited(actor: Actor, inner: Own) -> Own:
+            return AuditedTools(actor, acts, inner).call
+
         for each in self.settings:
             ceilings = Ceilings(each.model.context_tokens, each.model.max_tokens, each.model.max_message_tokens)
             notes = notes_of(self.opened.snapshots, each.name)
@@ -242,7 +274,7 @@ class _Building:
                     outbox,
                     desk.between,
                 )
-                own, listed = tools.call, resident_tools(self.recipe.policy().tune_out)
+                own, listed = audited(tools.actor, tools.call), resident_tools(self.recipe.policy().tune_out)
                 context = AgentContext.resident(each.name, ceilings, self.chronicle)
             else:
                 subconscious = self.recipe.subconscious
@@ -258,7 +290,7 @@ class _Building:
                     summary_wakes=subconscious is not None and subconscious.summary_wakes,
                     speech=speech,
                 )
-                own, listed = its.call, subconscious_tools(speech=speech)
+                own, listed = audited(its.actor, its.call), subconscious_tools(speech=speech)
                 strategy = WindowedPassthrough(each.re_anchor_fraction)
                 context = AgentContext.subconscious(
                     each.name, self.recipe.primary.name, ceilings, self.chronicle, strategy, ends_turn=ENDS_TURN
@@ -300,6 +332,7 @@ class _Building:
         return Commands(
             acts=engine.acts,
             reading=reading,
+            timeline=Timeline(self.chronicle, engine.ledger.channels, lambda: engine.ledger.head),
             directory=engine.directory,
             channels=engine.ledger.channels,
             clock=self.clock,

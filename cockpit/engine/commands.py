@@ -12,10 +12,12 @@ from cockpit.core.resolve import resolve, wrong_kind
 from cockpit.core.target import Target
 from cockpit.core.verbs import BY_NAME, Command, parse
 from cockpit.core.world import Actor
+from cockpit.engine import refusals
 from cockpit.engine.acts import Acts
 from cockpit.engine.clock import Clock
 from cockpit.engine.directory import Directory
 from cockpit.engine.reading import Reading
+from cockpit.engine.timeline import Timeline
 from cockpit.errors import StoreError, VerbError
 
 PEEK = 20
@@ -24,10 +26,11 @@ AUDIT = 50
 
 @dataclass(slots=True)
 class Commands:
-    """ask prompts a resident; stop interrupts turns and says how many; shown answers stats and context."""
+    """ask prompts a resident; stop interrupts turns and says how many; stats and context answer those verbs."""
 
     acts: Acts
     reading: Reading
+    timeline: Timeline
     directory: Directory
     channels: Mapping[Target, Channel]
     clock: Clock
@@ -46,34 +49,67 @@ class Commands:
             command = parse(line)
             if command.verb.writes and self.read_only:
                 raise VerbError("read_only", f"{command.verb.name} writes, and this cockpit is read-only", "")
-            return await self._run(command, actor)
+            targets, many = self._targets(command)
+            message = None if targets else await self._plain(command)
         except VerbError as error:
-            name = command.verb.name if command else _verb_word(line)
-            return Answer(VerbRan(self.clock.wall(), line, name, False, str(error), error.code, error.hint))
+            found = refusals.refused(line, command, error)
+            if found is not None:
+                await refusals.record(self.acts, found, actor)
+            return self._refused(line, command, error)
         except StoreError as error:
-            name = command.verb.name if command else _verb_word(line)
-            return Answer(VerbRan(self.clock.wall(), line, name, False, str(error), "refused", "nothing was changed"))
+            return self._refused(line, command, VerbError("refused", str(error), "nothing was changed"))
+        try:
+            if message is not None:
+                return self._done(command, message)
+            return await self._run(command, targets, actor, many=many)
+        except VerbError as error:  # an act has put it in the audit, or the verb only reads
+            return self._refused(line, command, error)
+        except StoreError as error:
+            return self._refused(line, command, VerbError("refused", str(error), "nothing was changed"))
 
-    async def _run(self, command: Command, actor: Actor) -> Answer:
-        verb = command.verb.name
-        if verb == "ask":
-            return self._done(command, await self.ask(command.text("text") or ""))
-        if verb == "say":
-            return self._done(command, await self.say(command.text("to"), command.text("text") or ""))
-        if verb == "undo":
-            return self._done(command, await self.acts.undo(actor))
-        if verb == "stop":
-            return self._done(command, await self.stop())
-        if verb == "quit":
-            self.quit()
-            return self._done(command, "ending")
-        if verb in {"why", "audit", "stats", "context"}:
-            return await self._read(command)
-        targets, many = resolve(command.target or "", self.directory.targets(), command.verb)
-        if not many:
+    def _refused(self, line: str, command: Command | None, error: VerbError) -> Answer:
+        name = command.verb.name if command else refusals.verb_word(line)
+        return Answer(VerbRan(self.clock.wall(), line, name, False, str(error), error.code, error.hint))
+
+    def _targets(self, command: Command) -> tuple[tuple[Target, ...], bool]:
+        """The channels that a verb acts on, and whether they were named by a glob; none for a verb of no channel."""
+        target = command.verb.param("target")
+        if target is None or not target.required:
+            return (), False
+        return resolve(command.target or "", self.directory.targets(), command.verb)
+
+    async def _plain(self, command: Command) -> str | None:
+        """A verb of no channel, and of no act of its own: what to say of it. None for the others."""
+        match command.verb.name:
+            case "ask":
+                return await self.ask(command.text("text") or "")
+            case "say":
+                return await self.say(command.text("to"), command.text("text") or "")
+            case "stop":
+                return await self.stop()
+            case "rewind":
+                return await self.timeline.rewind(command.text("to") or "")
+            case "switch":
+                return self.timeline.switch(command.text("branch") or "")
+            case _:
+                return None
+
+    async def _run(self, command: Command, targets: tuple[Target, ...], actor: Actor, *, many: bool) -> Answer:
+        if targets and many:
+            return await self._each(command, targets, actor)
+        if targets:
             message, shown = await self._on(command, targets[0], actor)
             return self._done(command, message, shown)
-        return await self._each(command, targets, actor)
+        match command.verb.name:
+            case "undo":
+                return self._done(command, await self.acts.undo(actor))
+            case "quit":
+                self.quit()
+                return self._done(command, "ending")
+            case "branches":
+                return self._done(command, self.timeline.branches())
+            case _:
+                return await self._read(command)
 
     async def _each(self, command: Command, targets: tuple[Target, ...], actor: Actor) -> Answer:
         """A glob acts on all that match and reports each."""
@@ -82,8 +118,7 @@ class Commands:
         first: VerbError | None = None
         for target in targets:
             try:
-                if target.kind not in command.verb.kinds:
-                    raise VerbError("wrong_kind", wrong_kind(target, command.verb), command.verb.usage)
+                await self._fits(command, target, actor)
                 message, more = await self._on(command, target, actor)
             except VerbError as error:
                 first = first or error
@@ -103,6 +138,14 @@ class Commands:
             tuple(results),
         )
         return Answer(ran, tuple(shown))
+
+    async def _fits(self, command: Command, target: Target, actor: Actor) -> None:
+        """Raises VerbError where a glob has found what the verb does not take."""
+        if target.kind not in command.verb.kinds:
+            error = VerbError("wrong_kind", wrong_kind(target, command.verb), command.verb.usage)
+            if command.verb.writes:
+                await refusals.record(self.acts, refusals.Refusal(command.verb.name, str(target), str(error)), actor)
+            raise error
 
     async def _on(self, command: Command, target: Target, actor: Actor) -> tuple[str, tuple[Answered, ...]]:
         """One verb on one channel: what to say, and what it shows."""
@@ -157,10 +200,3 @@ def _parameters(command: Command) -> dict[str, Json]:
     """The verb's short names to the tool's (T-1)."""
     names = {"cadence": "cadence_seconds", "cap": "backlog_cap", "wakes": "max_wakes", "for": "duration_seconds"}
     return {tool: command.values[name] for name, tool in names.items() if name in command.values}
-
-
-def _verb_word(line: str) -> str:
-    """The verb of a line that could not be read, as far as it can be told."""
-    words = line.strip().removeprefix(":").split()
-    word = next((each for each in words if each.lower().startswith("go=")), words[0] if words else "")
-    return word[3:] if word.lower().startswith("go=") else word

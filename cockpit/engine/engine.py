@@ -13,10 +13,9 @@ from dataclasses import dataclass, field, replace
 from cockpit.connect.ports import Server
 from cockpit.core.channel import Channel, attention
 from cockpit.core.events import Failed, Noticed, Prompted, Ready, Reported, Stopped
-from cockpit.core.gate import Gate
 from cockpit.core.message import RESIDENTS, Message, Text
 from cockpit.core.policy import Policy
-from cockpit.core.records import Audit, Lifecycle, Notice, Report, WakeRequest
+from cockpit.core.records import Audit, Lifecycle, Notice, Report, Snapshot, WakeRequest
 from cockpit.core.step import Due
 from cockpit.core.target import Target
 from cockpit.core.text import sanitise
@@ -110,7 +109,11 @@ class Engine:
         await _end({writer})
 
     def events(self) -> Subscription:
-        return self.hub.subscribe()
+        """A new subscriber first hears what waits for the operator's answer."""
+        subscription = self.hub.subscribe()
+        for waiting in self.acts.asks.told():
+            subscription.put(waiting)
+        return subscription
 
     def idle(self) -> bool:
         """No turn, no call, no wake that would run, nothing unwritten or unsent."""
@@ -120,10 +123,6 @@ class Engine:
         )
         busy = any(agent.busy for agent in self.agents.values())
         return not (busy or windows or self.ledger.waiting or self.outbox.waiting)
-
-    @property
-    def gate(self) -> Gate | None:
-        return self.policy.gate
 
     @property
     def errands(self) -> int:
@@ -240,6 +239,8 @@ class Engine:
             case WakeRequest():
                 if record.agent in self.agents:
                     self.agents[record.agent].wakes.owe(record)
+            case Snapshot():
+                self.acts.asks.committed(record)
             case _:
                 pass
 

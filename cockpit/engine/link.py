@@ -9,6 +9,7 @@ from cockpit.core.events import AgentView, Answer, Event, Noticed, Prompted, Rep
 from cockpit.core.message import RESIDENTS, Message
 from cockpit.core.world import Actor
 from cockpit.engine.engine import Engine
+from cockpit.engine.refusals import Refusal, record, unquoted
 from cockpit.engine.settings import AgentSettings
 from cockpit.errors import CockpitError, VerbError
 
@@ -44,6 +45,7 @@ class EngineLink:
                 raise VerbError("read_only", "a prompt writes, and this cockpit is read-only", "")
             said = await self.engine.ask(text, agent)
         except VerbError as error:
+            await record(self.engine.acts, Refusal("ask", "", unquoted(error)), self.actor)
             return Answer(VerbRan(now, text, "ask", False, str(error), error.code, error.hint))
         except CockpitError as error:
             return Answer(VerbRan(now, text, "ask", False, str(error), "refused", "nothing was changed"))

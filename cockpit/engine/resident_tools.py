@@ -89,6 +89,8 @@ class ResidentTools:
         by = muted_by(channel, server)
         if by:
             words.append(f"muted by {' and '.join(by)}")
+        if target in self.acts.asks.waiting:
+            words.append("your mute of it waits for the operator's yes")
         if held(channel):
             words.append(f"{notices.count(held(channel), 'message')} held")
         epoch = channel.epoch

@@ -58,7 +58,8 @@ def resident_tools(defaults: TuneOutDefaults) -> tuple[Tool, ...]:
         _tool(
             "mute_channel",
             "Mute a channel or server in your own layer: nothing from it reaches you until you unmute it; nothing is "
-            "lost and nothing is stopped. The operator's layer is apart from yours.",
+            "lost and nothing is stopped. The operator's layer is apart from yours. To mute the operator is only asked "
+            "for: it waits for their yes, and then holds what they say over the Intercom, never their prompts.",
             ("channel",),
             channel=_CHANNEL,
             reason=_text("why, for the audit"),
@@ -104,9 +105,10 @@ def resident_tools(defaults: TuneOutDefaults) -> tuple[Tool, ...]:
         ),
         _tool(
             "intercom_send",
-            "Say something over the Intercom: to another resident by name, or to a feed as feed:NAME.",
+            "Say something over the Intercom: to another resident by name, to a feed as feed:NAME, or to a participant "
+            "who spoke to you, by their handle.",
             ("to", "text"),
-            to=_text("a resident's name, or feed:NAME"),
+            to=_text("a resident's name, feed:NAME, or a participant's handle"),
             text=_text("what to say"),
         ),
     )
