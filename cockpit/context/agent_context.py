@@ -164,6 +164,11 @@ class AgentContext:
         running turn are being made it is the request that led to them."""
         return self._round(prelude, began, peek=True)[0]
 
+    def answerable(self, began: int | None = None) -> bool:
+        """Whether a request would be sendable, without making it: what is newest is not the agent's own."""
+        units = lay_out(self._window.parts(), self._sent, began, peek=True).units
+        return bool(units) and bool(units[-1].live or units[-1].still) and not self._over(units)
+
     def fits(self, prelude: Prelude, text: str) -> bool:
         """Whether a prompt can be sent at all; one that cannot is refused when it is given (V-5)."""
         return self.calibration(estimate((Text(text),))) <= self._usable(self.calibration(prelude.tokens()))

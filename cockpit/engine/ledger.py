@@ -29,6 +29,9 @@ T = TypeVar("T")
 BATCH = 1_000
 """Drafts a transaction."""
 
+STRETCH = 32
+"""Drafts on end, some two milliseconds: then others have their turn on the loop, a key and its paint among them."""
+
 
 class Draft:
     """One piece of work in the making: its steps see each other, and all earlier drafts of the same transaction."""
@@ -212,7 +215,9 @@ class Ledger:
         effects: list[Effect] = []
         results: list[tuple[Work[Any], object]] = []
         sequence, wall, gate = self.head + 1, self.wall(), self.gate
-        for work in fresh:
+        for place, work in enumerate(fresh):
+            if place % STRETCH == STRETCH - 1:
+                await asyncio.sleep(0)
             draft = Draft(self, sequence, wall, merged, gate)
             if work.amends is not None:
                 draft.original = _in_batch(records, work.amends) or originals[work.amends]

@@ -67,11 +67,8 @@ class Minds:
         return done.request if done.sendable else None
 
     def owed(self, agent: str, began: int) -> bool:
-        """Whether a turn has anything to answer. What cannot be compiled is the turn's to report."""
-        try:
-            return self.minds[agent].context.preview(self.prelude(agent), began=began).sendable
-        except ModelError:
-            return True
+        """Whether a turn has anything to answer."""
+        return self.minds[agent].context.answerable(began)
 
     def shown(self, agent: str | None) -> ContextShown:
         """`go=context`: what the agent would be sent now. A dry run."""

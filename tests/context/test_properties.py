@@ -180,6 +180,8 @@ class Play:
     def ask(self, agent: str) -> None:
         context = self.talk.contexts[agent]
         anchor = context.anchor
+        turn = self.talk.turns.get(agent)
+        answerable = context.answerable(turn.began if turn else None)
         try:
             done = self.talk.ask(agent, PRELUDE)
         except OverBudgetError:
@@ -188,6 +190,7 @@ class Play:
             self.asked.discard(agent)
             return
         self.check(agent, done)
+        assert turn or done.sendable == answerable
         if agent in self.talk.turns and done.sendable:
             self.asked.add(agent)
 
