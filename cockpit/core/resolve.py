@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections.abc import Collection
 
 from cockpit.core.target import KINDS, Target
-from cockpit.core.verbs import VERBS, Verb, nearest
+from cockpit.core.verbs import VERBS, Verb, nearest, repeated
 from cockpit.errors import VerbError
 
 
@@ -24,19 +25,19 @@ def resolve(text: str, known: Collection[Target], verb: Verb) -> tuple[tuple[Tar
         exact = sorted(target for target in known if target.kind == "channel" and target.id == name.strip())
         if len(exact) > 1:
             listed = ", ".join(map(str, exact))
-            raise VerbError("ambiguous_target", f"{text!r} names {len(exact)} channels: {listed}", listed)
+            raise VerbError("ambiguous_target", f"{repeated(text)} names {len(exact)} channels: {listed}", listed)
     if exact:
         if exact[0].kind not in verb.kinds:
             raise VerbError("wrong_kind", wrong_kind(exact[0], verb), f"{verb.name} takes {', '.join(verb.kinds)}")
         return (exact[0],), False
     if "*" in text or "?" in text:
-        found = tuple(target for target in known if _glob(wanted).fullmatch(str(target)))
+        found = _matching(wanted, known)
         if found:
             return found, True
     close = nearest(wanted if lowered in KINDS else text.strip(), [str(target) for target in known])
     close = close or tuple(str(target) for target in known if target.name.endswith(text.strip()))[:3]
     hint = f"did you mean {' or '.join(close)}?" if close else f"known: {_some(known)}"
-    raise VerbError("unknown_target", f"no target {text!r}; {hint}", ", ".join(close) or _some(known))
+    raise VerbError("unknown_target", f"no target {repeated(text)}; {hint}", ", ".join(close) or _some(known))
 
 
 def wrong_kind(target: Target, verb: Verb) -> str:
@@ -69,9 +70,13 @@ def complete(text: str, known: Collection[Target]) -> list[str]:
     return ([*targets, *names] if has_target else names) if last or has_target else names
 
 
-def _glob(pattern: str) -> re.Pattern[str]:
-    parts = (".*" if letter == "*" else "." if letter == "?" else re.escape(letter) for letter in pattern)
-    return re.compile("".join(parts), re.DOTALL)
+def _matching(pattern: str, known: Collection[Target]) -> tuple[Target, ...]:
+    """Those that a glob of `*` and `?` names, however long it is and however many stars it has."""
+    if len(pattern.replace("*", "")) > max((len(str(target)) for target in known), default=0):
+        return ()
+    written = re.sub(r"\*+", "*", pattern).replace("[", "[[]")
+    glob = re.compile(fnmatch.translate(written))  # it never goes back over what a star has taken
+    return tuple(target for target in known if glob.match(str(target)))
 
 
 def _some(known: Collection[Target], most: int = 6) -> str:

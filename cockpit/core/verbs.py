@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from cockpit.core.duration import parse_duration
 from cockpit.core.target import KINDS, Kind
+from cockpit.core.text import clip
 from cockpit.errors import VerbError
 
 ParamKind = Literal["target", "text", "duration", "count", "choice"]
@@ -21,6 +23,15 @@ Value = str | int | float
 
 LARGEST = 2**53
 """No count is read as more: JSON and stores hold whole numbers exactly up to here, and nobody means more (K-49)."""
+
+COMPARED = 100
+"""Characters of a word that are compared with the known ones, and that a refusal repeats: a line has no bound."""
+
+NUMBER = 400
+"""Characters of the longest number or duration that is read."""
+
+_PLAIN = {"": re.compile(r"[^\s\"']+"), '"': re.compile(r'[^"\\]+'), "'": re.compile(r"[^']+")}
+"""What stands for itself, outside quotes and inside each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +150,15 @@ def nearest(word: str, known: Iterable[str], most: int = 3) -> tuple[str, ...]:
     """The known words that come closest to `word`, best first."""
     words = list(dict.fromkeys(known))
     lowered = {item.lower(): item for item in words}
-    found = difflib.get_close_matches(word.lower(), list(lowered), most, 0.5)
-    starts = [item for low, item in lowered.items() if word and low.startswith(word.lower())]
+    wanted = word[:COMPARED].lower()
+    found = difflib.get_close_matches(wanted, list(lowered), most, 0.5)
+    starts = [item for low, item in lowered.items() if wanted and low.startswith(wanted)]
     return tuple(dict.fromkeys([*starts, *(lowered[low] for low in found)]))[:most]
+
+
+def repeated(word: str) -> str:
+    """A word that was not understood, quoted and of bounded length, as a refusal says it."""
+    return repr(word if len(word) <= COMPARED else f"{clip(word, COMPARED)}…")
 
 
 def parse(line: str) -> Command:
@@ -180,7 +197,8 @@ def parse(line: str) -> Command:
 
 def _spoken(line: str) -> tuple[Verb, Mapping[str, str]] | None:
     """The short form of a verb that says something or names a message (`ask WORDS`, `say to=NAME WORDS`, `why ID`):
-    the words just as they stand, quotes and all. None where the line is of no such verb, or names its text."""
+    the words just as they stand; what somebody says keeps its quotes too. None where the grammar is to read the line:
+    it is of no such verb, or names its text, or quotes it."""
     word, _, rest = line.partition(" ")
     verb = BY_NAME.get(word.lower().removeprefix("go="))
     text = None if verb is None else next((each for each in verb.params if each.kind == "text" and each.required), None)
@@ -191,7 +209,7 @@ def _spoken(line: str) -> tuple[Verb, Mapping[str, str]] | None:
     while rest:
         name, equals, tail = rest.partition("=")
         if not equals or verb.param(name.lower()) is None:
-            if equals and not verb.says and name.isalpha():
+            if not verb.says and (rest[:1] in {'"', "'"} or (equals and name.isalpha())):
                 return None
             return verb, {**given, text.name: rest}
         value, _, after = tail.partition(" ")
@@ -210,7 +228,7 @@ def _verb(words: list[tuple[str, bool]]) -> tuple[Verb, list[tuple[str, bool]]]:
     if verb is None:
         close = nearest(name, BY_NAME)
         hint = f"did you mean {' or '.join(close)}?" if close else f"verbs: {', '.join(BY_NAME)}"
-        raise VerbError("unknown_verb", f"no verb {name!r}; {hint}", ", ".join(close) or ", ".join(BY_NAME))
+        raise VerbError("unknown_verb", f"no verb {repeated(name)}; {hint}", ", ".join(close) or ", ".join(BY_NAME))
     return verb, words[:place] + words[place + 1 :]
 
 
@@ -232,7 +250,7 @@ def _named(word: tuple[str, bool], verb: Verb) -> tuple[str | None, str]:
     takes = f"it takes {', '.join(f'{each}=' for each in known)}" if known else "it takes nothing"
     raise VerbError(
         "bad_value",
-        f"{verb.name} knows no {name!r}; {f'did you mean {close[0]}=?' if close else takes}",
+        f"{verb.name} knows no {repeated(name)}; {f'did you mean {close[0]}=?' if close else takes}",
         verb.usage,
     )
 
@@ -250,25 +268,24 @@ def _place(verb: Verb, bare: list[str], given: dict[str, str]) -> None:
         given[text.name] = " ".join(bare)
         return
     if bare:
-        raise VerbError("bad_value", f"{verb.name} has no place for {bare[0]!r}", verb.usage)
+        raise VerbError("bad_value", f"{verb.name} has no place for {repeated(bare[0])}", verb.usage)
 
 
 def _value(verb: Verb, param: Param, text: str) -> Value:
+    said = f"{verb.name}: {param.name}={repeated(text)}"
+    if param.kind in {"duration", "count"} and len(text) > NUMBER:
+        raise VerbError("bad_value", f"{said} is too long for a number", verb.usage)
     match param.kind:
         case "duration":
             try:
                 return parse_duration(text)
             except ValueError as error:
-                raise VerbError("bad_value", f"{verb.name}: {param.name}={text!r}: {error}", verb.usage) from error
+                raise VerbError("bad_value", f"{said}: {error}", verb.usage) from error
         case "count":
             return _count(verb, param, text)
         case "choice":
             if text.lower() not in param.choices:
-                raise VerbError(
-                    "bad_value",
-                    f"{verb.name}: {param.name}={text!r} is none of {', '.join(param.choices)}",
-                    verb.usage,
-                )
+                raise VerbError("bad_value", f"{said} is none of {', '.join(param.choices)}", verb.usage)
             return text.lower()
         case "text" | "target":
             return text
@@ -281,7 +298,7 @@ def _count(verb: Verb, param: Param, text: str) -> int:
     except ValueError:
         number = math.nan
     if not math.isfinite(number) or number < 0:
-        raise VerbError("bad_value", f"{verb.name}: {param.name}={text!r} is not a whole number", verb.usage)
+        raise VerbError("bad_value", f"{verb.name}: {param.name}={repeated(text)} is not a whole number", verb.usage)
     return floored(number)
 
 
@@ -301,6 +318,11 @@ def _words(line: str) -> list[tuple[str, bool]]:
     quote = ""
     place = 0
     while place < len(line):
+        plain = _PLAIN[quote].match(line, place)
+        if plain is not None:
+            current.append(plain.group())
+            open_word, place = True, plain.end()
+            continue
         letter = line[place]
         if quote:
             if letter == "\\" and quote == '"' and line[place + 1 : place + 2] in {'"', "\\"}:
@@ -310,7 +332,7 @@ def _words(line: str) -> list[tuple[str, bool]]:
                 quote = ""
             else:
                 current.append(letter)
-        elif letter in {'"', "'"} and (not open_word or current[-1:] == ["="]):
+        elif letter in {'"', "'"} and (not open_word or "".join(current[-1:]).endswith("=")):
             began_quoted = began_quoted or not open_word
             quote, open_word = letter, True
         elif letter.isspace():

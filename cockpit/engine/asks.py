@@ -62,13 +62,14 @@ class MuteAsks:
         return target in self.waiting or (target.kind == "user" and target.name in self.operators)
 
     def restore(self, value: Json) -> None:
-        """What waited when the store was closed. Raises ValueError where it is no such value (R-4)."""
+        """What waited when the store was closed, of those who are operators still. Raises ValueError where it is no
+        such value (R-4)."""
         try:
             stored = _STORED.validate_python(value)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             raise ValueError(f"not what waits for the operator's yes: {first['msg']}") from error
-        self.waiting = {Target("user", name): ask for name, ask in stored.items()}
+        self.waiting = {Target("user", name): ask for name, ask in stored.items() if name in self.operators}
 
     def committed(self, snapshot: Snapshot) -> None:
         """One more value is durable: it holds from now on, and what is new in it is told."""

@@ -10,7 +10,7 @@ from cockpit.core.events import Answer, Answered, ContextShown, Counted, Result,
 from cockpit.core.message import Json
 from cockpit.core.resolve import resolve, wrong_kind
 from cockpit.core.target import Target
-from cockpit.core.verbs import BY_NAME, Command, parse
+from cockpit.core.verbs import BY_NAME, COMPARED, Command, parse
 from cockpit.core.world import Actor
 from cockpit.engine import refusals
 from cockpit.engine.acts import Acts
@@ -44,6 +44,12 @@ class Commands:
 
     async def run(self, line: str, actor: Actor) -> Answer:
         """Never raises for what was asked: a refusal is an answer too."""
+        try:
+            return await self._answer(line, actor)
+        except StoreError as error:
+            return self._refused(line, VerbError("refused", str(error), "nothing was changed"))
+
+    async def _answer(self, line: str, actor: Actor) -> Answer:
         command: Command | None = None
         try:
             command = parse(line)
@@ -55,20 +61,17 @@ class Commands:
             found = refusals.refused(line, command, error)
             if found is not None:
                 await refusals.record(self.acts, found, actor)
-            return self._refused(line, command, error)
-        except StoreError as error:
-            return self._refused(line, command, VerbError("refused", str(error), "nothing was changed"))
+            return self._refused(line, error)
+        if message is not None:
+            return self._done(command, message)
         try:
-            if message is not None:
-                return self._done(command, message)
             return await self._run(command, targets, actor, many=many)
         except VerbError as error:  # an act has put it in the audit, or the verb only reads
-            return self._refused(line, command, error)
-        except StoreError as error:
-            return self._refused(line, command, VerbError("refused", str(error), "nothing was changed"))
+            return self._refused(line, error)
 
-    def _refused(self, line: str, command: Command | None, error: VerbError) -> Answer:
-        name = command.verb.name if command else refusals.verb_word(line)
+    def _refused(self, line: str, error: VerbError) -> Answer:
+        word = refusals.verb_word(line)
+        name = word.lower() if word.lower() in BY_NAME else word[:COMPARED]
         return Answer(VerbRan(self.clock.wall(), line, name, False, str(error), error.code, error.hint))
 
     def _targets(self, command: Command) -> tuple[tuple[Target, ...], bool]:

@@ -11,6 +11,7 @@ from cockpit.core.message import RESIDENTS, Json, Message
 from cockpit.core.records import Audit, Usage
 from cockpit.core.target import Target
 from cockpit.core.text import render
+from cockpit.core.verbs import repeated
 from cockpit.engine.directory import Directory
 from cockpit.engine.rows import epoch_view
 from cockpit.errors import VerbError
@@ -102,7 +103,7 @@ class Reading:
         if message is None:
             raise VerbError(
                 "bad_value",
-                f"no message {reference!r}: an id is a number from peek, or SERVER/MESSAGE-ID",
+                f"no message {repeated(reference)}: an id is a number from peek, or SERVER/MESSAGE-ID",
                 "go=peek target=… shows the ids",
             )
         return explained(message, now)

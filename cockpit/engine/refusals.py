@@ -35,7 +35,11 @@ TOOLS: Mapping[str, str] = {
 }
 """The verb that each of an agent's tools is."""
 
-_TARGET = re.compile(r"""(?:^|\s)target=(?:"([^"]*)"|'([^']*)'|(\S+))""", re.IGNORECASE)
+READ = 4000
+"""Characters of a line that are searched for its verb and target: a line has no bound, and the loop waits."""
+
+_TARGET = re.compile(r"""(?:^|\s)target=(?:"([^"]*)|'([^']*)|(\S+))""", re.IGNORECASE)
+_QUOTED = re.compile(r"""(?:^|(?<=[\s=]))(["']).*?(?:\1|$)""", re.DOTALL)
 _KIND = re.compile(rf"""(?:^|\s)["']?((?:{"|".join(KINDS)}):\S+)""", re.IGNORECASE)
 
 
@@ -53,9 +57,12 @@ def refused(line: str, command: Command | None, error: VerbError) -> Refusal | N
     word = verb_word(line)
     verb = command.verb if command is not None else BY_NAME.get(word.lower())
     if verb is None:
-        if not (_explicit(line) or nearest(word, (each.name for each in VERBS if each.writes))):
+        close = [BY_NAME[each] for each in nearest(word, (each.name for each in VERBS if each.writes))]
+        if not (_explicit(line) or close):
             return None
-        return Refusal(_one_line(word, NAME), _one_line(_target(line), NAME), f"no verb {_one_line(word, NAME)!r}")
+        aimed = bool(close) and not any(each.says for each in close)  # else what looks like a target may be words
+        near = _target(line) if aimed else ""
+        return Refusal(_one_line(word, NAME), _one_line(near, NAME), f"no verb {_one_line(word, NAME)!r}")
     if not verb.writes:
         return None
     if verb.says:
@@ -85,8 +92,11 @@ def unquoted(error: CockpitError) -> str:
 
 
 def verb_word(line: str) -> str:
-    """The verb of a line that could not be read, as far as it can be told."""
-    words = line.strip().removeprefix(":").split()
+    """The verb of a line that could not be read, as far as it can be told. What is quoted, or said, holds none."""
+    words = _bare(line).removeprefix(":").split()
+    said = BY_NAME.get(words[0].lower()) if words else None
+    if said is not None and said.says:
+        return words[0]
     word = next((each for each in words if each.lower().startswith("go=")), words[0] if words else "")
     return word[3:] if word.lower().startswith("go=") else word
 
@@ -126,18 +136,28 @@ async def record(acts: Acts, refusal: Refusal, actor: Actor) -> None:
 
 
 def _explicit(line: str) -> bool:
-    return any(each.lower().startswith("go=") for each in line.split())
+    return any(each.lower().startswith("go=") for each in _bare(line).split())
+
+
+def _bare(line: str) -> str:
+    """A line without what stands in quotes, unless that is the name of a verb."""
+
+    def kept(found: re.Match[str]) -> str:
+        inside = found.group().strip("\"'")
+        return inside if inside.lower().removeprefix("go=") in BY_NAME else "_"
+
+    return _QUOTED.sub(kept, line[:READ].strip())
 
 
 def _target(line: str) -> str:
     """The target of a line that could not be read, as far as it can be told."""
-    named = _TARGET.search(line)
+    named = _TARGET.search(line, 0, READ)
     if named is not None:
         return next(filter(None, named.groups()), "")
-    bare = _KIND.search(line)
+    bare = _KIND.search(line, 0, READ)
     return "" if bare is None else bare.group(1)
 
 
 def _one_line(text: str, most: int) -> str:
-    flat = " ".join(sanitise(text).split())
-    return flat if len(flat) <= most else f"{clip(flat, most)}…"
+    flat = " ".join(sanitise(text[: 4 * most]).split())
+    return flat if len(flat) <= most and len(text) <= 4 * most else f"{clip(flat, most)}…"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from cockpit.core.channel import Channel
 from cockpit.core.message import RESIDENTS
 from cockpit.core.target import Target
-from cockpit.core.verbs import nearest
+from cockpit.core.verbs import nearest, repeated
 from cockpit.errors import VerbError
 from cockpit.store.protocol import Reads
 
@@ -64,7 +64,7 @@ class Timeline:
         """Always raises VerbError: `bad_value` for a branch that is not there, else `refused`."""
         name = branch.strip()
         if name != BRANCH:
-            raise VerbError("bad_value", f"no branch {name!r}; there is {BRANCH} and no other", BRANCH)
+            raise VerbError("bad_value", f"no branch {repeated(name)}; there is {BRANCH} and no other", BRANCH)
         raise VerbError("refused", f"{BRANCH} is the current branch already, and the only one of this version", INSTEAD)
 
     async def _sequence(self, to: str) -> int:
@@ -72,7 +72,7 @@ class Timeline:
         head = self.head()
         if to.isascii() and to.isdecimal():
             if head == 0:
-                raise VerbError("bad_value", f"no sequence {to}: nothing is written yet", "")
+                raise VerbError("bad_value", f"no sequence {to[:20]}: nothing is written yet", "")
             number = int(to[:20])  # more digits than any log has; Python reads no more than some thousands
             if not 1 <= number <= head:
                 raise VerbError(
@@ -84,7 +84,7 @@ class Timeline:
             known = await self._ids()
             close = nearest(to, known) or tuple(known[:NAMED])
             hint = f"did you mean {' or '.join(close)}?" if close else "go=peek target=… shows the ids"
-            raise VerbError("bad_value", f"no message {to!r}; {hint}", ", ".join(close))
+            raise VerbError("bad_value", f"no message {repeated(to)}; {hint}", ", ".join(close))
         return message.sequence
 
     async def _ids(self) -> list[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from cockpit.core.resolve import resolve
+from cockpit.core.target import Target
 from cockpit.core.verbs import BY_NAME, VERBS, Value, nearest, parse
 from cockpit.errors import VerbCode, VerbError
 
@@ -28,6 +30,11 @@ def refused(line: str) -> VerbError:
         ("go=stop", "stop", None, {}),
         ("go=peek target=mcp:git last=5", "peek", "mcp:git", {"last": 5}),
         ("why disc/m1", "why", None, {"message": "disc/m1"}),
+        ('why "disc/m1"', "why", None, {"message": "disc/m1"}),
+        ("go=why 'disc/a b'", "why", None, {"message": "disc/a b"}),
+        ('why disc/a"b"=c', "why", None, {"message": 'disc/a"b"=c'}),
+        ('rewind "disc/a=b"', "rewind", None, {"to": "disc/a=b"}),
+        ('switch "main"', "switch", None, {"branch": "main"}),
         ("context scout", "context", None, {"agent": "scout"}),
         ("audit", "audit", None, {}),
     ],
@@ -57,6 +64,9 @@ def test_what_is_said_stands_as_it_was_typed() -> None:
     assert parse("ask how is 2+2=4 going").text("text") == "how is 2+2=4 going"
     assert parse('ask say "hi" twice').text("text") == 'say "hi" twice'
     assert parse('go=ask text="say hi"').text("text") == "say hi"
+    assert parse('ask "hi" they said').text("text") == '"hi" they said'
+    assert parse('say to=feed:general "hi"').text("text") == '"hi"'
+    assert parse("ask 'hi'").text("text") == "'hi'"
 
 
 @pytest.mark.parametrize(
@@ -125,6 +135,7 @@ def test_a_count_of_any_size_stays_a_number_that_a_store_can_hold(written: str) 
         ("go=unmute target=mcp:git deliver=all", "bad_value", "none of notice, backlog"),
         ('go=mute target=mcp:git reason="open', "bad_value", "not closed"),
         ("go=mute target=mcp:git soft=no", "bad_value", "none of yes"),
+        ('why "disc/m1', "bad_value", "not closed"),
     ],
 )
 def test_what_means_nothing_is_refused_with_the_nearest(line: str, code: VerbCode, said: str) -> None:
@@ -143,6 +154,56 @@ def test_a_mute_has_no_duration_and_says_where_to_find_one() -> None:
     assert "for=2h" in error.hint
 
 
+LONG = 10_000_000
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x" * LONG,
+        f"go={'mute' * (LONG // 4)}",
+        f"go=mute {'r' * LONG}=1",
+        f"mute mcp:git {'x' * LONG}",
+        f"go=unmute target=mcp:git deliver={'x' * LONG}",
+        f"tune-out channel:d/n cap={'9' * LONG}",
+        f"tune-out channel:d/n cap={'-' * 300}",
+        f"tune-out channel:d/n for={'9' * LONG}",
+    ],
+    ids=lambda line: line[:30],
+)
+def test_a_word_of_any_length_is_refused_in_a_short_line(line: str) -> None:
+    """R-5, R-6: a slip of the clipboard; neither the answer nor its hint repeats it."""
+    error = refused(line)
+    assert len(str(error)) + len(error.hint) < 600
+
+
+@pytest.mark.parametrize("name", ["cap", "for"])
+def test_a_number_of_millions_of_digits_is_not_read(name: str) -> None:
+    """R-5, T-1: reading it would take seconds, and it means nothing."""
+    assert "too long for a number" in str(refused(f"tune-out channel:d/n {name}={'9' * LONG}"))
+
+
+def test_a_long_word_is_compared_by_its_beginning() -> None:
+    """R-5: comparing takes the square of its length, and everybody else waits for it."""
+    known = f"channel:disc/{'a' * 150}"
+    assert nearest(known[:120], [known]) == nearest(f"{known[:120]}{'b' * LONG}", [known]) == (known,)
+    assert nearest("x" * LONG, ["xy"]) == ()
+
+
+def test_a_glob_of_many_stars_is_tried_in_no_time() -> None:
+    """R-5: a star never goes back over what it has taken, or thirty would try every way to share a name."""
+    known = [Target("mcp", "a" * 60), Target("mcp", "b[1]"), Target("mcp", "b1")]
+    mute = BY_NAME["mute"]
+    assert resolve(f"mcp:{'*a' * 30}*", known, mute) == ((known[0],), True)
+    assert resolve("mcp:b[?]", known, mute) == ((known[1],), True)
+    assert resolve(f"mcp:{'*' * LONG}", known, mute) == (tuple(known), True)
+    for none in (f"mcp:{'*a' * 30}*z", f"mcp:{'?' * LONG}", f"mcp:*{'a*' * 61}"):
+        with pytest.raises(VerbError) as found:
+            resolve(none, known, mute)
+        assert found.value.code == "unknown_target"
+        assert len(str(found.value)) < 600
+
+
 def test_the_nearest_stand_first() -> None:
     assert nearest("mcp:gi", ["mcp:db", "mcp:github", "mcp:git"])[:2] == ("mcp:github", "mcp:git")
     assert nearest("zzz", ["mcp:git"]) == ()
@@ -159,4 +220,4 @@ def test_each_verb_stands_once_and_shows_its_usage() -> None:
 def test_what_only_reads_is_no_writing_verb() -> None:
     """`--read-only` refuses every writing verb and no other."""
     reading = {verb.name for verb in VERBS if not verb.writes}
-    assert reading == {"peek", "why", "audit", "stats", "context", "quit"}
+    assert reading == {"peek", "why", "audit", "stats", "context", "branches", "quit"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cockpit.core.events import ChannelChanged, Noticed
 from cockpit.core.message import Message
 from cockpit.errors import VerbError
 from cockpit.testing.rig import Rig
@@ -52,7 +53,7 @@ async def test_who_is_woken(start: Start, model: CuedModel) -> None:
 async def test_a_muted_participant_is_diverted_in_messages_and_topics(
     start: Start, model: CuedModel, to: str | None
 ) -> None:
-    """M-5, A-10: under their own row; and they are told once a span."""
+    """M-5, K-119, A-10: under their own row; and they are told once a span."""
     async with start(ROOM) as cockpit:
         await says(cockpit, "before", to)
         woken = len(turns(cockpit))
@@ -69,7 +70,7 @@ async def test_a_muted_participant_is_diverted_in_messages_and_topics(
 
 
 async def test_nobody_is_told_where_the_recipe_says_never(start: Start, model: CuedModel) -> None:
-    """M-5: `notify_muted = "never"`."""
+    """M-5, K-119: `notify_muted = "never"`."""
     async with start(recipe(more=TALK + '\nnotify_muted = "never"')) as cockpit:
         await says(cockpit, "before")
         await cockpit.run(f"go=mute target={HEDGEHOG}")
@@ -180,3 +181,24 @@ async def test_a_resident_speaks_by_its_tool(start: Start, model: CuedModel) -> 
         assert "scout · " in shown(cockpit.requests("ranger")[-1])
         for to in ("scout", "nobody", "feed:nowhere"):
             assert (await use(cockpit, model, "intercom_send", to=to, text="psst")).startswith("refused: ")
+
+
+async def test_a_muted_participants_direct_question_wakes_and_rings_nobody(start: Start, model: CuedModel) -> None:
+    """F-17, M-5: muting wins over being addressed; the question is held, needs nobody, and no notice tells of it."""
+    async with start(ROOM) as cockpit:
+        await says(cockpit, "hello")
+        woken, told = len(turns(cockpit)), len(cockpit.of(Noticed))
+        await cockpit.run(f"go=mute target={HEDGEHOG}")
+        await says(cockpit, "@scout, are you there?")
+        await says(cockpit, "@scout, in front of all?", FEED)
+        message = await stored(cockpit, "@scout, are you there?")
+        assert "chat:addressed" in message.tags
+        assert (message.woke, message.acknowledged) == ((), False)
+        await cockpit.advance(60)
+        rows = {row.target: row for row in cockpit.of(ChannelChanged)}
+        assert (rows[HEDGEHOG].held, rows[HEDGEHOG].need, rows[FEED].need) == (2, 0, 0)
+        assert (len(turns(cockpit)), len(cockpit.of(Noticed))) == (woken, told)
+        await cockpit.run(f"go=unmute target={HEDGEHOG}")
+        assert len(turns(cockpit)) == woken
+        await cockpit.run('go=ask text="Well?"')
+        assert "are you there?" not in shown(cockpit.requests("scout")[-1])

@@ -314,3 +314,30 @@ async def test_the_only_operator_is_muted_softly_or_not_at_all(start: Start, mod
         refused = (await cockpit.run("go=mute target=user:you")).ran
         assert refused.code == "refused"
         assert "soft=yes" in refused.hint
+
+
+async def test_held_need_and_wait_are_three_counts(start: Start, model: CuedModel) -> None:
+    """F-19, A-11: what a mute takes in is held and nothing else; the addressed ones of it need nobody meanwhile."""
+    async with start(recipe(more='[gate]\ndefault = "defer"')) as cockpit:
+        disc = cockpit.servers["disc"]
+
+        def counts() -> tuple[int, int, int]:
+            row = cockpit.session.engine.rows.row(cockpit.channel(NOISY).target)
+            return row.wait, row.need, row.held
+
+        await disc.say("noisy", "one")
+        await disc.say("noisy", "scout?", addressed=True)
+        assert counts() == (2, 1, 0)
+        await cockpit.run(f"go=mute target={NOISY}")
+        assert counts() == (2, 0, 0)
+        await disc.say("noisy", "three")
+        await disc.say("noisy", "scout!", addressed=True)
+        assert counts() == (2, 0, 2)
+        await cockpit.run(f"go=unmute target={NOISY}")
+        assert counts() == (2, 1, 0)
+        await cockpit.run(f"go=tune-out target={NOISY}")
+        await disc.say("noisy", "scout, once more", addressed=True)
+        await disc.say("noisy", "six")
+        assert counts() == (2, 2, 2)
+        await ask(cockpit)
+        assert counts() == (0, 1, 2)
