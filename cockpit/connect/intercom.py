@@ -15,7 +15,7 @@ from cockpit.connect.ports import Host
 from cockpit.core.inputs import Arrived, Receipt
 from cockpit.core.message import Text
 from cockpit.core.target import Target
-from cockpit.core.verbs import nearest
+from cockpit.core.verbs import nearest, repeated
 from cockpit.errors import VerbError
 
 
@@ -65,7 +65,7 @@ class Intercom:
         known = [*self.residents, *(f"feed:{feed}" for feed in self.feeds)]
         close = nearest(name, known)
         hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(known)}"
-        raise VerbError("unknown_target", f"nobody to send to by {name!r}; {hint}", ", ".join(known))
+        raise VerbError("unknown_target", f"nobody to send to by {repeated(name)}; {hint}", ", ".join(known))
 
     def _message(self, author: str, place: tuple[Target, tuple[str, ...]], text: str, hops: int) -> Arrived:
         target, to = place

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from cockpit.core.channel import Channel
 from cockpit.core.target import Target, server
-from cockpit.core.verbs import nearest
+from cockpit.core.verbs import nearest, repeated
 from cockpit.errors import ToolError
 
 
@@ -59,9 +59,9 @@ class Directory:
             if len(found) == 1:
                 return found[0]
             if found:
-                raise ToolError(f"{text!r} names {len(found)} channels: {', '.join(map(str, found))}")
+                raise ToolError(f"{repeated(text)} names {len(found)} channels: {', '.join(map(str, found))}")
         close = nearest(wanted, [*(self.name(target) for target in self._known), *map(str, self._known)])
-        raise ToolError(f"no channel {text!r}" + (f"; did you mean {' or '.join(close)}?" if close else ""))
+        raise ToolError(f"no channel {repeated(text)}" + (f"; did you mean {' or '.join(close)}?" if close else ""))
 
     def place(self, target: Target) -> tuple[str, Target | None, str]:
         """Its name, its server's own row (for a chat channel), and its server's name or nothing. Kept, since every

@@ -17,7 +17,7 @@ from cockpit.core.records import Usage, WakeRequest
 from cockpit.core.request import Request, Tool
 from cockpit.core.step import Looked, Missed, Read
 from cockpit.core.target import Target, parse
-from cockpit.core.verbs import nearest
+from cockpit.core.verbs import nearest, repeated
 from cockpit.engine.calls import Calls, Finish, Own
 from cockpit.engine.catalogue import Catalogue
 from cockpit.engine.ledger import Draft, Ledger
@@ -76,7 +76,7 @@ class Minds:
         if name not in self.minds:
             close = nearest(name, self.minds)
             hint = f"did you mean {close[0]}?" if close else f"agents: {', '.join(self.minds)}"
-            raise VerbError("bad_value", f"no agent {name!r}; {hint}", ", ".join(self.minds))
+            raise VerbError("bad_value", f"no agent {repeated(name)}; {hint}", ", ".join(self.minds))
         try:
             done = self.minds[name].context.preview(self.prelude(name), began=self._began.get(name))
         except ModelError as error:
