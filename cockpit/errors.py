@@ -46,9 +46,9 @@ class VerbError(CockpitError):
     """A verb was refused and changed nothing. `code` is one of the contract's codes; `hint` what to say instead."""
 
     def __init__(self, code: VerbCode, message: str, hint: str = "") -> None:
-        super().__init__(message)
+        super().__init__(" ".join(message.splitlines()))  # a channel's id may hold a break, an error is one line (R-5)
         self.code: VerbCode = code
-        self.hint = hint
+        self.hint = " ".join(hint.splitlines())
 
 
 class StoreError(CockpitError):

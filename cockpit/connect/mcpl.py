@@ -150,13 +150,12 @@ class McplSide:
     async def _hand_on(self, arrived: Arrived | Malformed) -> Outcome:
         if isinstance(arrived, Malformed):
             return self._declined(arrived.reason)
-        if not self._rate.take():
-            return self._declined("rate")
+        over = "" if self._rate.take() else "rate"
         if self._own and arrived.id is not None and not arrived.own and arrived.kind == "chat":
             text = "\n".join(block.text for block in arrived.blocks if isinstance(block, Text))
             if self._own.holds(arrived.target.id, arrived.id, text):
                 arrived = replace(arrived, own=True)
-        return await self._host.arrived(arrived)
+        return await self._host.arrived(arrived, over=over)
 
     def _declined(self, reason: str) -> str:
         self._faults.add("a message was refused", reason)
@@ -175,6 +174,8 @@ class McplSide:
         receipt = self._receipt(outcome)
         if receipt.duplicate:
             self._rate.give_back()
+        if not receipt.accepted:
+            self._declined(receipt.reason)
         return {"accepted": True} if receipt.accepted else {"accepted": False, "reason": receipt.reason}
 
     def _receipt(self, future: asyncio.Future[Receipt]) -> Receipt:

@@ -16,8 +16,11 @@ from cockpit.core.request import Tool
 class Host(Protocol):
     """The engine, as a connector sees it. Everything goes into the engine's one bounded queue, in call order."""
 
-    async def arrived(self, given: Arrived) -> asyncio.Future[Receipt]:
-        """Waits while the queue is full; the future is done when the message is durable, or refused."""
+    async def arrived(self, given: Arrived, *, over: str = "") -> asyncio.Future[Receipt]:
+        """Waits while the queue is full; the future is done when the message is durable, or refused.
+
+        over: the limit that it is beyond, for which it is refused unless it is stored already (A-7).
+        """
         ...
 
     async def registered(self, server: str, channels: Sequence[Descriptor]) -> Sequence[str]:

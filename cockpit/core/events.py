@@ -263,7 +263,8 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Something went wrong that the operator should know; never a traceback."""
+    """Something went wrong that the operator should know; never a traceback. `offline` is why a server is: a row says
+    it, a `channel` line has no field for it."""
 
     at: float
     code: str

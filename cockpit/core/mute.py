@@ -41,11 +41,16 @@ def mute(
     span = channel.span
     if span is not None and layer in span.layers:
         raise VerbError("already", f"{target} is muted by the {layer} already", f"go=unmute target={target}")
-    if span is None:
-        span = Span(f"span-{now.sequence}", now.wall, (layer,), soft=soft)
-    else:
+    above = None if world.server is None else world.server.span
+    after = channel
+    if span is not None:
         span = replace(span, layers=(*span.layers, layer), soft=span.soft and soft)
-    after = replace(channel, span=span)
+    elif above is not None:  # it is muted already: the server's span goes on as its own, with what it holds (M-9)
+        span = replace(above, layers=(layer,), told=False)
+        after = replace(channel, withheld=channel.withheld_by_server, withheld_by_server=0)
+    else:
+        span = Span(f"span-{now.sequence}", now.wall, (layer,), soft=soft)
+    after = replace(after, span=span)
     return Step(after, (lifecycle(after, "muted", now, actor),), answer=f"{target} is muted")
 
 
@@ -84,12 +89,15 @@ def unmute(
     count = channel.withheld if total is None else total
     after = replace(_ended(channel, span, now.wall, dumped=channel.withheld if deliver else 0), span=None, withheld=0)
     text = notices.unmuted(target, now.wall - span.since, count)
+    deliver = deliver and (channel.withheld > 0 or count == 0)
     told = _tell(channel, text, span, world, now, deliver=deliver, messages=channel.withheld)
     return Step(after, (lifecycle(after, "unmuted", now, actor), *told), (), f"{target} is unmuted")
 
 
 def release(channel: Channel, span: Span, world: World, now: Now, *, deliver: bool) -> Step:
     """What its server's unmute does to one of its channels: its count ends; with `deliver` it gets its dump (M-11)."""
+    if channel.span is not None and channel.span.id == span.id:
+        return Step(channel)
     count = channel.withheld_by_server
     until = now.wall if channel.span is None else channel.span.since  # from there on its own span counts the seconds
     after = replace(_ended(channel, span, until, dumped=count if deliver else 0), withheld_by_server=0)
@@ -115,7 +123,7 @@ def _tell(
     channel: Channel, text: str, span: Span, world: World, now: Now, *, deliver: bool, messages: int
 ) -> tuple[Record, ...]:
     target = str(channel.target)
-    if not deliver or not messages:
+    if not deliver:
         message = Message(RESIDENTS, "system", "system", (Text(text),), now.wall, target=target, channel=world.name)
         return (Notice(message, "unmute", "residents"),)
     return (

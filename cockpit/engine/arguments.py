@@ -46,4 +46,4 @@ def check(tool: Tool, arguments: Mapping[str, Json]) -> None:
     for name in arguments:
         if name not in known:
             close = nearest(name, known)
-            raise ToolError(f"{tool.name} has no parameter {repeated(name)}" + (f"; did you mean {close[0]}?" if close else ""))
+            raise ToolError(f"{tool.name} has no parameter {name!r}" + (f"; did you mean {close[0]}?" if close else ""))

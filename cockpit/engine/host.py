@@ -39,7 +39,11 @@ class EngineHost:
     emit: Callable[[Event], None]
     _faults: dict[str, list[float]] = field(default_factory=dict)
 
-    async def arrived(self, given: Arrived) -> asyncio.Future[Receipt]:
+    async def arrived(self, given: Arrived, *, over: str = "") -> asyncio.Future[Receipt]:
+        if over:
+            stored, refused = Receipt(accepted=True), Receipt(accepted=False, reason=over)
+            return await self.ledger.submit(lambda _: refused, key=given.key, repeated=stored, probe=True)
+
         def admit(draft: Draft) -> Receipt:
             row = _row(given, draft)
             _, parent, _ = self.directory.place(row)
@@ -77,6 +81,10 @@ class EngineHost:
         await self.ledger.do(unregister)
 
     async def present(self, server: str, presence: Presence, reason: str = "", *, crashed: bool = False) -> None:
+        known = self.ledger.channels.get(mcp(server))
+        if presence == "offline" and reason and (known is None or (known.presence, known.reason) != (presence, reason)):
+            self.fault(server, f"offline: {reason}", code="offline")
+
         def observe(draft: Draft) -> None:
             draft.step(mcp(server), Observe(presence, reason, crashed))
             if presence in {"offline", "killed"}:
@@ -94,12 +102,12 @@ class EngineHost:
     def progressed(self, server: str, text: str) -> None:
         self.emit(Progressed(self.clock.wall(), f"mcp:{server}", text))
 
-    def fault(self, server: str, text: str) -> None:
+    def fault(self, server: str, text: str, *, code: str = "server") -> None:
         now = self.clock.elapsed()
         recent = [at for at in self._faults.get(server, []) if now - at < 60]
         if len(recent) < 5:
             recent.append(now)
-            self.emit(Failed(self.clock.wall(), "server", f"mcp:{server}: {text}"))
+            self.emit(Failed(self.clock.wall(), code, f"mcp:{server}: {text}"))
         self._faults[server] = recent
 
 

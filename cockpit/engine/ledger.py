@@ -98,13 +98,15 @@ def numbered(record: Record, sequence: int) -> Record:
 
 @dataclass(slots=True)
 class Work(Generic[T]):
-    """One queued draft. key: its duplicate key (A-7). amends: the reference of the message it edits or deletes."""
+    """One queued draft. key: its duplicate key (A-7). amends: the reference of the message it edits or deletes.
+    probe: it only asks whether the key is stored, and stores nothing under it."""
 
     apply: Callable[[Draft], T]
     future: asyncio.Future[T]
     key: str | None = None
     amends: str | None = None
     repeated: T | None = None
+    probe: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,13 +168,14 @@ class Ledger:
         key: str | None = None,
         amends: str | None = None,
         repeated: T | None = None,
+        probe: bool = False,
     ) -> asyncio.Future[T]:
         """Queue a draft, waiting while the queue is full. The future is done when its transaction is durable.
 
         A draft whose `key` the log holds already is not applied: its future gives `repeated`.
         """
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        await self._queue.put(Work(apply, future, key, amends, repeated))
+        await self._queue.put(Work(apply, future, key, amends, repeated, probe))
         return future
 
     async def do(self, apply: Callable[[Draft], T]) -> T:
@@ -266,7 +269,7 @@ class Ledger:
                 if not work.future.done():
                     work.future.set_result(work.repeated)
                 continue
-            if work.key is not None:
+            if work.key is not None and not work.probe:
                 new.add(work.key)
             fresh.append(work)
         return fresh, twins

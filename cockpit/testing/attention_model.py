@@ -84,15 +84,18 @@ class Muted:
     target: str
     layers: set[Layer] = field(default_factory=set)
     spans: int = 0
+    adopted: tuple[str, int] | None = None
 
     @property
     def span(self) -> tuple[str, int] | None:
-        return (self.target, self.spans) if self.layers else None
+        return (self.adopted or (self.target, self.spans)) if self.layers else None
 
-    def on(self, layer: Layer) -> bool:
+    def on(self, layer: Layer, above: tuple[str, int] | None = None) -> bool:
+        """above: its server's span while there is one, which goes on as its own (M-9)."""
         if layer in self.layers:
             return False
-        self.spans += not self.layers
+        if not self.layers:
+            self.spans, self.adopted = self.spans + 1, above
         self.layers.add(layer)
         return True
 
@@ -162,7 +165,7 @@ class AttentionModel:
     def held(self, name: str) -> int:
         room = self.rooms[name]
         mine = room.of_epoch(room.epoch.number if room.epoch else None)
-        return len(mine) + len(room.of_span(room.mute.span)) + len(room.of_span(self.mute.span))
+        return len(mine) + len([one for span in {room.mute.span, self.mute.span} for one in room.of_span(span)])
 
     def waiting(self, name: str, read: set[int]) -> list[Said]:
         """What is delivered, and in no ended request of the primary's (A-11)."""
@@ -250,7 +253,7 @@ class AttentionModel:
         span = self.mute.span
         self.mute.layers.discard(layer)
         if not self.mute.layers:
-            backlogs = {name: room.of_span(span) for name, room in self.rooms.items()}
+            backlogs = {name: room.of_span(span) for name, room in self.rooms.items() if room.mute.span != span}
             total = sum(map(len, backlogs.values()))
             self.told.append(Told(_withheld(SERVER, total), total, None, "muted-backlog"))
             for name, backlog in backlogs.items():
@@ -317,7 +320,7 @@ class AttentionModel:
         return ("epoch", one.epoch) if one.epoch is not None else one.span
 
     def _withheld(self, target: str, backlog: list[Said], *, deliver: bool) -> Told:
-        lines = [one.line for one in backlog[-self.cap_of_mute :]] if deliver and backlog else None
+        lines = [one.line for one in backlog[-self.cap_of_mute :]] if deliver else None
         return Told(_withheld(target, len(backlog)), len(backlog), lines, "muted-backlog")
 
 

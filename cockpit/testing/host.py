@@ -52,14 +52,17 @@ class RecordingHost:
 
     # The protocol.
 
-    async def arrived(self, given: Arrived) -> asyncio.Future[Receipt]:
+    async def arrived(self, given: Arrived, *, over: str = "") -> asyncio.Future[Receipt]:
         await self._room.wait()
-        self.arrivals.append(given)
         duplicate = given.key is not None and given.key in self.keys
-        if given.key is not None:
-            self.keys.add(given.key)
+        if not over:
+            self.arrivals.append(given)
+            if given.key is not None:
+                self.keys.add(given.key)
         future: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
-        receipt = Receipt(accepted=True, duplicate=duplicate)
+        receipt = Receipt(accepted=True, duplicate=duplicate and not over)
+        if over and not duplicate:
+            receipt = Receipt(accepted=False, reason=over)
         if self.durable:
             future.set_result(receipt)
         else:

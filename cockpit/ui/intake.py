@@ -128,8 +128,9 @@ class Intake:
                 self._turn(event)
             case Progressed():
                 self._progress[event.target] = event
-            case Failed():
-                self._failures.put(event)
+            case Failed(code=code):
+                if code != "offline":  # its row says it
+                    self._failures.put(event)
             case VerbRan():
                 self._verbs.put(event)
             case Stopped():

@@ -225,7 +225,11 @@ class Attention(RuleBasedStateMachine):
             lane.mute(ACTORS[layer])
             model.layers.add(layer)
             ident = lane.channel.span.id if lane.channel.span is not None else ""
-            if model.span is None:
+            if model.span is None and model.server_span is not None:
+                model.span = model.server_span  # the server's goes on as its own (M-9)
+                for one in model.said:
+                    one.server = one.server and one.span != model.span
+            elif model.span is None:
                 model.spans += 1
                 model.span = model.spans
                 assert ident not in self.spans
@@ -273,7 +277,7 @@ class Attention(RuleBasedStateMachine):
     def unmute_server(self, deliver: bool) -> None:
         lane, model = self.lane, self.model
         span = lane.server.span if lane.server is not None else None
-        count = model.withheld(model.server_span, server=True)
+        count = 0 if model.span == model.server_span else model.withheld(model.server_span, server=True)
         written = len(lane.records)
         lane.mute_server(off=True)
         if span is not None:
@@ -309,7 +313,7 @@ class Attention(RuleBasedStateMachine):
         fresh = self.lane.records[written:]
         dumps = [one for one in fresh if isinstance(one, DumpOf)]
         told = [*(one.message.text for one in fresh if isinstance(one, Notice)), *(one.notice for one in dumps)]
-        assert [one.messages for one in dumps] == ([count] if deliver and count else [])
+        assert [one.messages for one in dumps] == ([count] if deliver and count is not None else [])
         assert [text.partition(" — ")[2] for text in told] == (
             [] if count is None else [f"{count} message{'' if count == 1 else 's'} withheld]"]
         )

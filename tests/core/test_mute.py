@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cockpit.core.channel import Channel, attention, label, muted_by, presence
+from cockpit.core.channel import Channel, attention, held, label, muted_by, presence
 from cockpit.core.message import RESIDENTS
 from cockpit.core.policy import Policy
 from cockpit.core.records import Audit, DumpOf, Lifecycle, Notice, WakeRequest
@@ -117,13 +117,32 @@ def test_unmute_with_the_backlog_dumps_it_under_its_own_tag() -> None:
     assert lane.channel.totals.dumped == 1
 
 
-def test_without_anything_withheld_the_notice_is_all() -> None:
-    """M-11."""
+def test_without_anything_withheld_the_dump_says_so() -> None:
+    """M-11, D-11: the same rules hold, so it is the notice line and the sentence of an empty backlog."""
     lane = Lane.chat()
     lane.mute()
     lane.unmute(deliver=True)
+    [dump] = lane.of(DumpOf)
+    assert (dump.messages, dump.notice.endswith("0 messages withheld]")) == (0, True)
+
+
+def test_a_mute_under_its_servers_mute_goes_on_with_what_that_holds() -> None:
+    """M-9, M-4: from the first layer on to the last off; the server's unmute hands out nothing of it."""
+    lane = Lane.chat()
+    lane.mute_server()
+    lane.say("one")
+    lane.mute()
+    lane.say("two")
+    above = lane.server.span if lane.server is not None else None
+    assert above is not None
+    lane.mute_server(off=True)
+    lane.step(Release(above, deliver=True))
     assert not lane.of(DumpOf)
-    assert notice(lane).endswith("0 messages withheld]")
+    assert (held(lane.channel), attention(lane.channel, lane.server)) == (2, "muted")
+    lane.unmute(deliver=True)
+    dump = lane.last(DumpOf)
+    assert (dump.messages, dump.stamp) == (2, above.id)
+    assert held(lane.channel) == 0
 
 
 def test_messages_of_an_epoch_are_not_in_the_unmutes_count() -> None:

@@ -151,7 +151,8 @@ class Engine(RuleBasedStateMachine):
         if self._may(by):
             target = _target(name)
             mute = self.state.mute if name == SERVER else self.state.rooms[name].mute
-            assert self._do(by, f"go=mute target={target}", "mute_channel", {"channel": target}) == mute.on(by)
+            above = None if name == SERVER else self.state.mute.span
+            assert self._do(by, f"go=mute target={target}", "mute_channel", {"channel": target}) == mute.on(by, above)
 
     @rule(name=st.sampled_from([*NAMES, SERVER, SERVER]), by=layers, deliver=st.booleans())
     def unmute(self, name: str, by: Layer, deliver: bool) -> None:
@@ -329,7 +330,7 @@ class Engine(RuleBasedStateMachine):
                 self._said(state, given)
                 return self._on.sending(given)
             case "mute":
-                state.rooms[name].mute.on("operator")
+                state.rooms[name].mute.on("operator", state.mute.span)
                 return acts.mute(target, OPERATOR)
             case "unmute":
                 state.unmute(name, "operator", deliver=flag)

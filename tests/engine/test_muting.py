@@ -257,7 +257,7 @@ async def test_muting_holds_an_epoch(start: Start, model: CuedModel) -> None:
         assert [(one.text, one.held_by) for one in found.messages] == [("under both", "both")]
         assert found.epoch is not None
         await cockpit.run(f"go=unmute target={NOISY} deliver=backlog")
-        assert notices(cockpit, "unmute")[0].endswith("0 messages withheld]")
+        assert notices(cockpit, "unmute")[0].endswith("0 messages withheld]\n\nNo messages were diverted.")
         assert label(cockpit, NOISY) == "tuned-out"
         await cockpit.advance(3600)
         assert turns(cockpit) == []
