@@ -334,7 +334,7 @@ async def test_a_failing_tool_is_told_and_the_turn_goes_on(start: Start, model: 
         await cockpit.servers["git"].down()
         assert "not online" in await use(cockpit, model, "git__status")
         assert "text is required" in await use(cockpit, model, "channel_publish", channel="noisy")
-        assert not cockpit.of(Failed)
+        assert [event.code for event in cockpit.of(Failed)] == ["offline"]
 
 
 async def test_a_prompt_that_cannot_fit_is_refused_when_it_is_given(start: Start, model: CuedModel) -> None:

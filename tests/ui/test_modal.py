@@ -8,6 +8,7 @@ from cockpit.core.events import Failed, Reported, TurnChanged, Writing
 from cockpit.testing.driven_screen import driven
 from cockpit.testing.fake_link import START, FakeLink, demo_view, report, row, view
 from cockpit.ui.screens.confirm import Confirm
+from cockpit.ui.widgets.composer import Composer
 
 NOISY = "channel:disc/disc:guild:noisy"
 
@@ -118,3 +119,17 @@ async def test_the_window_without_focus_looks_and_acts_the_same() -> None:
         screen.app.post_message(events.AppFocus())
         await screen.settle()
         assert (screen.text, screen.app.focused) == (before, focused)
+
+
+async def test_after_a_keys_line_was_said_letters_are_keys_again() -> None:
+    """cockpit.md: `t` puts its line into the composer to be adjusted; once it is said, `k` and `m` act in the table."""
+    async with driven(FakeLink(view([row("mcp:git"), row("channel:d/x")]))) as screen:
+        await screen.press("j", "t", "enter")
+        assert screen.link.ran[-1].startswith("go=tune-out target=channel:d/x")
+        await screen.press("g", "m")
+        assert screen.link.ran[-1] == "go=mute target=mcp:git"
+        assert screen.app.main.composer.value == ""
+        await screen.press(":")
+        await screen.write("mute mcp:git")
+        await screen.press("enter")
+        assert isinstance(screen.app.focused, Composer)  # what was typed there goes on there

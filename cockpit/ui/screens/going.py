@@ -72,6 +72,8 @@ class Going(Screen[None], inherit_bindings=False):
         self.log_page = Log()
         self.zoomed = False
         self._escaped = self._stopped = float("-inf")
+        self._lent = False
+        """Whether the line on the composer was put there by a key of a pane, which gets the focus back with it."""
 
     def compose(self) -> ComposeResult:
         yield Headline()
@@ -158,12 +160,20 @@ class Going(Screen[None], inherit_bindings=False):
         return super().check_action(action, parameters)
 
     def action_compose(self, text: str) -> None:
-        self.compose_line(text or self.composer.value)
+        self.composer.put(text or self.composer.value)
+        self.set_focus(self.composer)
 
     def compose_line(self, text: str) -> None:
-        """Go to the composer with `text` on it."""
+        """Go to the composer with `text` on it, and back to the pane once it is said."""
         self.composer.put(text)
         self.set_focus(self.composer)
+        self._lent = True
+
+    def give_back(self) -> None:
+        """The line that a key put there was said: letters are keys again."""
+        if self._lent:
+            self.panes.focus_pane(self.panes.pane)
+        self._lent = False
 
     def on_paste(self, event: events.Paste) -> None:
         """A paste where no line is: it goes to the composer, and its letters are no keys."""
@@ -249,6 +259,7 @@ class Going(Screen[None], inherit_bindings=False):
             self.panes.focus_pane("channels")
 
     def on_composer_left(self, message: Composer.Left) -> None:
+        self._lent = False
         if message.by:
             self.action_pane(message.by)
         else:

@@ -224,6 +224,7 @@ class MainScreen(Going):
         self.say(own(words), "warn")
 
     def on_composer_said(self, message: Composer.Said) -> None:
+        self.give_back()
         self.acts.submit(message.text)
 
     def on_input_changed(self, message: Input.Changed) -> None:
