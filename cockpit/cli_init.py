@@ -124,7 +124,7 @@ def _fit(file: Path, *, force: bool) -> None:
 
 def _name(file: Path) -> str:
     """The recipe's and its store's: the file's, or its folder's where the file's says nothing. The demo has its own."""
-    from cockpit.recipe import shipped_recipes
+    from cockpit.shipped import shipped_recipes
 
     whole = file.absolute()
     given = whole.parent.name if whole.name == FILE.name else whole.stem

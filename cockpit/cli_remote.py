@@ -131,7 +131,7 @@ def attach(db: Path | None, *, theme: str, no_mouse: bool, read_only: bool, bell
     """Open the screen on a cockpit that runs; closing it ends nothing."""
     from cockpit.cli_terminal import fit_for_a_screen, keys_file, settings_file
     from cockpit.control import commands
-    from cockpit.recipe import shipped_dir
+    from cockpit.shipped import shipped_dir
     from cockpit.ui import run_screen_async
     from cockpit.ui.alert import asked
 

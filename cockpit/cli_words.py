@@ -24,7 +24,7 @@ Items = list[CompletionItem]
 def recipes(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
     """Those that ship, and the TOML and JSON files that it may become, folders too."""
     del ctx, param
-    from cockpit.recipe.shipped import shipped_recipes
+    from cockpit.shipped import shipped_recipes
 
     ships = [CompletionItem(name, help="ships") for name in shipped_recipes() if name.startswith(incomplete)]
     return [*ships, *_files(incomplete, (".toml", ".json"))]
@@ -39,7 +39,7 @@ def host_files(ctx: click.Context, param: click.Parameter, incomplete: str) -> I
 def themes(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
     """Those that ship, and TOML files."""
     del ctx, param
-    from cockpit.recipe.shipped import shipped_dir
+    from cockpit.shipped import shipped_dir
 
     names = sorted(path.stem for path in shipped_dir("themes").glob("*.toml"))
     return [*(CompletionItem(name) for name in names if name.startswith(incomplete)), *_files(incomplete, (".toml",))]

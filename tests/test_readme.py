@@ -7,7 +7,7 @@ from html import unescape
 from pathlib import Path
 
 from cockpit.core.verbs import VERBS
-from cockpit.recipe import shipped_recipes
+from cockpit.shipped import shipped_recipes
 from cockpit.testing.readme import PICTURE, with_table
 
 ROOT = Path(__file__).parents[1]

@@ -6,6 +6,7 @@ Nothing here fails a message: what is unknown or too large becomes a placeholder
 from __future__ import annotations
 
 import binascii
+import re
 from collections.abc import Mapping, Sequence
 
 from cockpit.connect.config import Limits
@@ -14,6 +15,7 @@ from cockpit.core.text import clip
 
 _CUT = "\n[cut: the message was longer than the host takes]"
 _LONGEST_NAME = 2048
+_MIME = re.compile(r"[A-Za-z0-9!#$&^_.+-]{1,127}/[A-Za-z0-9!#$&^_.+-]{1,127}")
 
 
 def blocks(content: Json, limits: Limits) -> tuple[Text | Media, ...]:
@@ -46,7 +48,7 @@ class _Budget:
             case {"type": str(kind), "data": str(data)}:
                 return (self._inline(kind, block.get("mimeType"), data, _name(block)),)
             case {"type": str(kind)}:
-                return (Media(kind[:_LONGEST_NAME], _text(block.get("mimeType")), names=_name(block)),)
+                return (Media(kind[:_LONGEST_NAME], _mime(block.get("mimeType")), names=_name(block)),)
             case _:
                 return (Media("unknown"),)
 
@@ -62,21 +64,21 @@ class _Budget:
         kind, names = inner.get("mimeType"), _name(inner)
         match inner:
             case {"text": str(text)}:
-                return (Media("resource", _text(kind), names=names), *self._texts(text))
+                return (Media("resource", _mime(kind), names=names), *self._texts(text))
             case {"blob": str(data)}:
                 return (self._inline("resource", kind, data, names),)
             case _:
-                return (Media("resource", _text(kind), names=names),)
+                return (Media("resource", _mime(kind), names=names),)
 
     def _inline(self, kind: str, mime: Json, data: str, names: str | None) -> Media:
         size = len(data) * 3 // 4
         kind = kind[:_LONGEST_NAME]
         if size > self._media:
-            return Media(kind, _text(mime), names=f"{-(-size // 1000)} kB, larger than the host takes")
+            return Media(kind, _mime(mime), names=f"{_of(names)}of {-(-size // 1000)} kB, more than the host takes")
         if not _is_base64(data):
-            return Media(kind, _text(mime), names=names or "unreadable data")
+            return Media(kind, _mime(mime), names=f"{_of(names)}that could not be read")
         self._media -= size
-        return Media(kind, _text(mime), data, names)
+        return Media(kind, _mime(mime), data, names)
 
 
 def _is_base64(data: str) -> bool:
@@ -85,6 +87,17 @@ def _is_base64(data: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _of(names: str | None) -> str:
+    """What it names before what is said of it, so that a placeholder reads `[image cat.png that could not be read]`."""
+    return f"{names} " if names else ""
+
+
+def _mime(value: Json) -> str | None:
+    """A media type without its parameters; None where it is none, so that nothing else is shown in its place."""
+    named = value.partition(";")[0].strip() if isinstance(value, str) else ""
+    return named if _MIME.fullmatch(named) else None
 
 
 def _name(block: Mapping[str, Json]) -> str | None:

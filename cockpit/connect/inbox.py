@@ -7,7 +7,7 @@ from collections import deque
 
 from cockpit.connect.outbox import Wire
 
-_AT_A_STRETCH = 64  # messages, about two milliseconds: then others have their turn on the loop
+_AT_A_STRETCH = 32  # messages, about a millisecond: then others have their turn on the loop
 
 
 class Inbox:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
+from typing import TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from cockpit.connect.config import Clock, ServerConfig
 from cockpit.connect.content import blocks
@@ -22,6 +23,8 @@ from cockpit.core.message import Json, Text
 from cockpit.core.request import Tool
 from cockpit.core.target import server as server_target
 from cockpit.errors import ToolError
+
+R = TypeVar("R", bound=BaseModel)
 
 LOG = "notifications/message"
 PROGRESS = "notifications/progress"
@@ -96,20 +99,29 @@ class McpSide:
                 await self._host.tools_changed(self._server)
 
     async def subscribe(self, capabilities: Mapping[str, Json]) -> None:
-        """Ask for what becomes a message (M-2): log lines from `warning` on, and updates of the listed resources."""
-        ask, limit = self._session.send_request, self._limits.request
+        """Ask for what becomes a message (M-2): log lines from `warning` on, and updates of the listed resources.
+
+        A server that does not know one of these methods has nothing to offer there, which is no fault.
+        """
+        if "logging" in capabilities:
+            level = types.SetLevelRequest(params=types.SetLevelRequestParams(level="warning"))
+            await self._wanted(level, types.EmptyResult)
+        resources = capabilities.get("resources")
+        if isinstance(resources, Mapping) and resources.get("subscribe") is True:
+            listed = await self._wanted(types.ListResourcesRequest(), types.ListResourcesResult)
+            for resource in [] if listed is None else listed.resources[:_MOST_SUBSCRIPTIONS]:
+                one = types.SubscribeRequest(params=types.SubscribeRequestParams(uri=str(resource.uri)))
+                if await self._wanted(one, types.EmptyResult) is None:
+                    break
+
+    async def _wanted(self, request: types.ClientRequest, result: type[R]) -> R | None:
+        """The answer; None where there is none, which is told unless the server says that it has no such method."""
         try:
-            if "logging" in capabilities:
-                level = types.SetLevelRequest(params=types.SetLevelRequestParams(level="warning"))
-                await ask(level, types.EmptyResult, limit)
-            resources = capabilities.get("resources")
-            if isinstance(resources, Mapping) and resources.get("subscribe") is True:
-                listed = await ask(types.ListResourcesRequest(), types.ListResourcesResult, limit)
-                for resource in listed.resources[:_MOST_SUBSCRIPTIONS]:
-                    wanted = types.SubscribeRequest(params=types.SubscribeRequestParams(uri=str(resource.uri)))
-                    await ask(wanted, types.EmptyResult, limit)
+            return await self._session.send_request(request, result, self._limits.request)
         except _session_errors() as error:
-            self._faults.add("did not take a subscription", _said(error))
+            if not (isinstance(error, exceptions.MCPError) and error.code == types.METHOD_NOT_FOUND):
+                self._faults.add("did not take a subscription", _said(error))
+            return None
 
     async def call(self, tool: str, arguments: Mapping[str, Json]) -> Called:
         """Call a tool. Raises ToolError where the server refused, or the outcome is unknown."""

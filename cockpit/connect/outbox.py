@@ -14,6 +14,7 @@ from cockpit.connect.lines import encode
 from cockpit.core.inputs import Receipt
 from cockpit.core.message import Json
 
+_AT_A_STRETCH = 64  # answers, about a millisecond: then others have their turn on the loop
 RequestId = str | int | float
 Wire = Mapping[str, Json]
 
@@ -85,6 +86,9 @@ class Outbox:
         afterwards: list[Callable[[], None]] = []
         owed = self._owed
         while owed and not owed[0].waiting:
+            if len(lines) == _AT_A_STRETCH:
+                self.ready()
+                break
             answer = owed.popleft()
             lines.append(encode(answer.render()))
             if answer.after is not None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from cockpit.context.budget import Calibration, Prelude, estimate, usable
 from cockpit.context.compile import compiled, sendable, turns
-from cockpit.context.layout import Sent, lay_out
+from cockpit.context.layout import Sent, lay_out, newest
 from cockpit.context.speech import Reader, Unit
 from cockpit.context.strategy import Anchor, Material, Strategy, read_anchor
 from cockpit.context.view import History, View, resident_view, subconscious_view
@@ -132,18 +132,20 @@ class AgentContext:
         self._window = self._empty(self.head + 1, self.anchor.images)
         await self._reach(self.anchor)
 
-    def observe(self, message: Message) -> None:
-        """A message was committed; to be told of every one, in order. Costs the same however long the log is."""
-        if message.sequence <= self.head:
-            return
-        self.head = message.sequence
-        if not self.view.holds(message):
-            return
-        self._window.append(message)
-        self._answered(message)
-        if self._window.overfull:
-            self._window.trim(self._unsent)
-            self._changes += 1
+    def observe(self, *messages: Message) -> None:
+        """Messages were committed; to be told of every one, in order. Costs the same however long the log is."""
+        for message in messages:
+            if message.sequence <= self.head:
+                continue
+            self.head = message.sequence
+            if not self.view.holds(message):
+                continue
+            self._window.append(message)
+            if message.kind == "agent":
+                self._answered(message)
+            if self._window.overfull:
+                self._window.trim(self._unsent)
+                self._changes += 1
 
     def compile(self, prelude: Prelude, *, began: int | None = None) -> Compiled:
         """The next request. began: `head` as it was when the running turn began, None where none runs.
@@ -166,7 +168,7 @@ class AgentContext:
 
     def answerable(self, began: int | None = None) -> bool:
         """Whether a request would be sendable, without making it: what is newest is not the agent's own."""
-        units = lay_out(self._window.parts(), self._sent, began, peek=True).units
+        units = lay_out(newest(self._window.parts()), self._sent, began, peek=True).units
         return bool(units) and bool(units[-1].live or units[-1].still) and not self._over(units)
 
     def fits(self, prelude: Prelude, text: str) -> bool:

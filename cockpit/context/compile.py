@@ -33,7 +33,9 @@ def turns(units: Iterable[Unit], images_from: int) -> tuple[Turn, ...]:
     made: list[_Role] = []
     taken: set[str] = set()
     for unit in units:
-        asked, told = _distinct(unit.asked, unit.live if unit.sequence >= images_from else unit.still, taken)
+        asked, told = unit.asked, unit.live if unit.sequence >= images_from else unit.still
+        if asked:  # a window holds thousands of units, and few of them are answers
+            asked, told = _distinct(asked, told, taken)
         if asked:
             if not made or made[-1].role == "assistant":
                 made.append(_Role("user", [Text(NOT_SHOWN)]))

@@ -15,6 +15,7 @@ from itertools import accumulate, pairwise
 from cockpit.context.speech import Answered, Asked, Part, Unit, unit
 from cockpit.core.message import Text, ToolResult, ToolUse
 
+_ANSWERS = 4
 NO_RESULT = "[no result: the turn was interrupted]"
 
 
@@ -65,6 +66,22 @@ def lay_out(parts: Sequence[Part], sent: Iterable[Sent], began: int | None, *, p
             units.append(made)
     units.extend(groups[-1])
     return Laid(tuple(units), tuple(waiting), tuple(unit.sequence for unit in groups[-1] if unit.framed))
+
+
+def newest(parts: Sequence[Part]) -> Sequence[Part]:
+    """The end of a window, by which its last unit is the same as by all of it: what came since the request of its
+    fourth answer from the end was made. There is one request under way, and one may have been interrupted."""
+    answers = 0
+    for part in reversed(parts):
+        answers += isinstance(part, Asked)
+        if answers == _ANSWERS and isinstance(part, Asked):
+            since = min(part.sequence - 1, part.seen or part.sequence)
+            return parts[bisect_left(parts, since, key=_sequence) :]
+    return parts
+
+
+def _sequence(part: Part) -> int:
+    return part.sequence
 
 
 def _steps(parts: Iterable[Part], sent: Iterable[Sent]) -> list[_Step]:

@@ -17,6 +17,7 @@ from cockpit.context.budget import POINTS_A_TOKEN, estimate, tokens_of
 from cockpit.context.images import live
 from cockpit.core.message import Block, Media, Message, Text, Thinking, ToolResult, ToolUse
 from cockpit.core.text import clip, header_field, inert_name, placeholder
+from cockpit.core.value import value
 
 EMPTY = "[empty]"
 EDITED = "edited: "
@@ -32,7 +33,7 @@ class Reader:
     cap: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Unit:
     """What stands or falls together in a window: one message, or an own message and all results of its calls.
 

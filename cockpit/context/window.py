@@ -70,7 +70,7 @@ class Window:
         """Add the newest message."""
         if (entry := self._entry(message)) is not None:
             self._entries.append(entry)
-            self._count((entry,))
+            self._count(entry)
 
     def extend_down(self, older: Iterable[Message], bottom: int) -> None:
         """Add messages that are older than what is here or between it; all from `bottom` on is here then."""
@@ -91,15 +91,16 @@ class Window:
 
     def trim(self, needed: Callable[[int], bool]) -> None:
         """Let go of the oldest down to the room, except notices that are `needed` by their sequence."""
-        rough, found, digits, at = self.rough, self.images, self.digits, 0
-        while at < len(self._entries) - 1 and self._exceeds(rough, found, digits):
-            shown = _images(self._entries[at])
-            rough, found, digits = rough - self._entries[at].rough, found - shown[0], digits - shown[1]
+        at = 0
+        while at < len(self._entries) - 1 and self._exceeds(self.rough, self.images, self.digits):
+            self._count(self._entries[at], -1)
             at += 1
         if at:
             self.bottom = max(self.bottom, self._entries[at].sequence)
             old = [entry for entry in self._entries[:at] if entry.framed and needed(entry.sequence)]
-            self._set(old + self._entries[at:])
+            self._entries[:at] = old
+            for entry in old:
+                self._count(entry)
 
     def _exceeds(self, rough: int, found: int, digits: int) -> bool:
         return rough > self.room or found > self.policy.most or digits > self.policy.digits
@@ -119,7 +120,7 @@ class Window:
         framed = message.kind == "system"
         points = _points(message)
         if points is not None and points <= _SHORT:
-            return _Entry(message.sequence, framed, self._weight(message, points), message)
+            return _Entry(message.sequence, framed, self._weight(message, points), message, None)
         part = read(message, self.reader)
         if part is None:
             return None
@@ -128,22 +129,22 @@ class Window:
         return _Entry(message.sequence, framed, _least(part), None, part)
 
     def _weight(self, message: Message, points: int) -> int:
-        tokens = points // POINTS_A_TOKEN
-        if self.reader.cap is not None and message.kind != "prompt":
-            tokens = min(tokens, self.reader.cap)
-        return tokens + (_HEADER_TOKENS if message.kind in {"chat", "event"} else 0)
+        tokens, cap, kind = points // POINTS_A_TOKEN, self.reader.cap, message.kind
+        if cap is not None and tokens > cap and kind != "prompt":
+            tokens = cap
+        return tokens + (_HEADER_TOKENS if kind in {"chat", "event"} else 0)
 
     def _set(self, entries: list[_Entry]) -> None:
         self._entries = entries
         self.rough = self.images = self.digits = 0
-        self._count(entries)
-
-    def _count(self, entries: Iterable[_Entry]) -> None:
         for entry in entries:
-            self.rough += entry.rough
-            if entry.part is not None:
-                found, digits = _images(entry)
-                self.images, self.digits = self.images + found, self.digits + digits
+            self._count(entry)
+
+    def _count(self, entry: _Entry, times: int = 1) -> None:
+        self.rough += times * entry.rough
+        if entry.part is not None:
+            found, digits = _images(entry)
+            self.images, self.digits = self.images + times * found, self.digits + times * digits
 
 
 def _points(message: Message) -> int | None:

@@ -15,6 +15,7 @@ from cockpit.core.channel import Attention, Layer, Presence
 from cockpit.core.message import Json
 from cockpit.core.records import NoticeKind, ReportKind, TurnReason, TurnState, Usage
 from cockpit.core.target import Kind
+from cockpit.core.value import value
 from cockpit.errors import VerbCode
 
 
@@ -36,7 +37,7 @@ class Ready:
                      channels=self.channels)  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class EpochView:
     """An epoch as a line shows it: cadence in seconds, deadline in seconds since 1970 or None."""
 
@@ -58,7 +59,7 @@ class EpochView:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ChannelChanged:
     """One row. Beyond its line: `reason` (why it is offline), `proof` (when it last proved to be alive, seconds
     since 1970, or None), `server` (the name it is grouped by) and `given` (its server's label for people)."""
@@ -283,7 +284,7 @@ class Stopped:
         return _line("stopped", self.at, reason=self.reason)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Writing:
     """Screen only: text as an agent writes it. `stream` is one id a text; `report` says which pane; `done` ends it
     (the whole text follows as Spoke or Reported)."""

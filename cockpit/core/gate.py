@@ -17,6 +17,7 @@ import re2
 
 from cockpit.core.inputs import Arrived
 from cockpit.core.message import Text
+from cockpit.core.value import value
 
 Word = Literal["always", "defer", "mute"]
 """always: wakes. defer: does not. mute: does not either, and says of the author that nothing of theirs does (T-6)."""
@@ -119,7 +120,7 @@ class GateState:
     seen: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Verdict:
     """passes: the gate would wake the resident now. debounce: it will, once the channel was quiet for so many
     seconds. rule: the name of what decided, for `go=why`. privileged: the author is one whom the gate privileges."""
@@ -139,7 +140,7 @@ def judge(given: Arrived, gate: Gate | None, state: GateState, now: float) -> tu
         return Verdict(False, "gate:hops", privileged), state
     if gate is None:
         return _without(given), state
-    rule = next((rule for rule in gate.rules if matches(rule.match, given)), None)
+    rule = next((rule for rule in gate.rules if matches(rule.match, given)), None) if gate.rules else None
     if rule is None and privileged:
         return Verdict(True, "gate:privileged", privileged), state
     name = "gate:default" if rule is None else f"gate:{rule.name}"
@@ -229,7 +230,7 @@ def _behave(
         case "always":
             return Verdict(True, name, privileged), state
         case "defer" | "mute":
-            return Verdict(False, name, privileged), state
+            return _deferred(name, privileged), state
         case Debounce(seconds):
             return Verdict(False, name, privileged, debounce=seconds), state
         case RateLimit():
@@ -241,6 +242,11 @@ def _behave(
             return Verdict(count == 0, name, privileged), GateState(state.buckets, {**state.seen, name: count})
         case _ as never:
             assert_never(never)
+
+
+@lru_cache(maxsize=256)
+def _deferred(name: str, privileged: bool) -> Verdict:
+    return Verdict(False, name, privileged)
 
 
 def _take(limit: RateLimit, bucket: Bucket | None, now: float) -> tuple[Bucket, bool]:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from cockpit.core.message import Block
 from cockpit.core.target import Target
+from cockpit.core.value import value
 
 Change = Literal["", "edited", "deleted"]
 
@@ -22,7 +23,7 @@ class Descriptor:
     initially_open: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Arrived:
     """One incoming thing, normalised by its connector and not yet admitted.
 
@@ -55,7 +56,7 @@ class Arrived:
         return "chat:addressed" in self.tags
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Receipt:
     """What became of an Arrived, known once it is durable. accepted is false only where it was refused, with why."""
 

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from cockpit.core.value import value
+
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
 RESIDENTS = "residents"
@@ -25,7 +27,7 @@ def subconscious_slot(primary: str) -> str:
     return f"subconscious/{primary}"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Text:
     """Plain text, of any length."""
 
@@ -71,7 +73,7 @@ class Thinking:
 Block = Text | Media | ToolUse | ToolResult | Thinking
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Stamp:
     """Why a message was diverted, decided once at ingestion (A-3). Either id may be absent, not both.
 
@@ -101,7 +103,7 @@ in the residents' slot too). result: the results of an agent's calls. withheld: 
 mute withheld (M-3); stored, stamped, and in no view."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Message:
     """One message of one slot. Immutable once stored; `sequence` is 0 until then.
 

@@ -31,7 +31,8 @@ def mute(
     target, layer = channel.target, layer_of(actor)
     if target.kind == "mcp" and target.name in world.policy.integrity and not (override and actor.role == "operator"):
         why = "a resident cannot override that" if actor.role == "resident" else 'say override="<why>"'
-        raise VerbError("refused", f"{target} is an integrity server and is not muted: {why}", 'override="<why>"')
+        hint = f'go=mute target={target} override="<why>"'
+        raise VerbError("refused", f"{target} is an integrity server and is not muted: {why}", hint)
     if target.kind == "user" and world.policy.operators == {target.name} and not soft:
         raise VerbError(
             "refused",
@@ -79,7 +80,8 @@ def unmute(
         raise VerbError("already", f"{target} is not muted", f"go=mute target={target}")
     if layer not in span.layers:
         by = span.layers[0]
-        raise VerbError("refused", f"{target} is muted by the {by}, and only the {by} can unmute it", "")
+        why = f"{target} is muted by the {by}, and only the {by} can unmute it"
+        raise VerbError("refused", why, f'go=ask text="unmute {target}"' if by == "resident" else "ask the operator")
     left = tuple(each for each in span.layers if each != layer)
     if left:
         after = replace(channel, span=replace(span, layers=left))

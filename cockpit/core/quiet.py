@@ -22,7 +22,7 @@ def stirred(
     channel: Channel, given: Arrived, *, stamp: Stamp | None, verdict: Verdict, world: World, now: Now
 ) -> Channel:
     """A message came: whatever waits for quiet waits anew, and it joins them where its verdict is to wait."""
-    if given.own:
+    if given.own or (verdict.debounce is None and not channel.quiet):
         return channel
     waiting = {(each.rule, each.epoch): replace(each, last=now.wall) for each in channel.quiet}
     muted = stamp is not None and stamp.span is not None

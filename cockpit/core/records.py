@@ -12,6 +12,7 @@ from typing import Literal
 from cockpit.core.backlog import Tag
 from cockpit.core.channel import Channel
 from cockpit.core.message import Json, Message
+from cockpit.core.value import value
 
 TurnReason = Literal["prompt", "message", "push", "intercom", "cancel", "wake", "cadence", "report", "summary"]
 ReportKind = Literal["summary", "note", "disposition", "wake", "cadence", "cancel", "prose", "failure"]
@@ -59,7 +60,7 @@ class Lifecycle:
     sequence: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class WakeRequest:
     """A turn that an agent owes, durable until that turn ended (T-16). target and epoch say what asked for it,
     hops how many agents' turns in a row led to it (K-37)."""
@@ -172,7 +173,7 @@ def width(record: Record) -> int:
     return WIDTH_OF_DUMP if isinstance(record, DumpOf) else 1
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Batch:
     """One transaction: numbered records, and the channels they changed, with their counters."""
 

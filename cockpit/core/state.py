@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError
 
 from cockpit.core.channel import Channel
 from cockpit.core.message import Json
@@ -16,6 +17,14 @@ def encode_channel(channel: Channel) -> dict[str, Json]:
     """Every field of it as JSON."""
     encoded: dict[str, Json] = _CHANNEL.dump_python(channel, mode="json")
     return encoded
+
+
+def channel_line(channel: Channel) -> str | None:
+    """The same as one line of JSON; None where it holds what no file can (a lone surrogate)."""
+    try:
+        return _CHANNEL.dump_json(channel).decode()
+    except PydanticSerializationError:
+        return None
 
 
 def decode_channel(value: Json) -> Channel:

@@ -17,11 +17,12 @@ from cockpit.core.gate import Verdict
 from cockpit.core.inputs import Arrived
 from cockpit.core.message import Json
 from cockpit.core.state import lifecycle
+from cockpit.core.value import value
 from cockpit.core.world import Actor, Now, Process, Step, Wish, World
 from cockpit.errors import VerbError
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Admit:
     """A thing that arrived, with the gate's verdict on it."""
 
@@ -116,7 +117,7 @@ class Due:
     rule: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Read:
     """The primary's request that held this much of it has ended (A-11)."""
 

@@ -18,6 +18,9 @@ class Target:
     kind: Kind
     name: str
 
+    def __hash__(self) -> int:
+        return hash(self.name)  # every message looks its channel up a few times
+
     def __str__(self) -> str:
         return f"{self.kind}:{self.name}"
 

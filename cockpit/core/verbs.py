@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import math
-import re
+from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -16,6 +16,7 @@ from typing import Literal
 from cockpit.core.duration import parse_duration
 from cockpit.core.target import KINDS, Kind
 from cockpit.core.text import clip
+from cockpit.core.words import Word, split
 from cockpit.errors import VerbError
 
 ParamKind = Literal["target", "text", "duration", "count", "choice"]
@@ -30,8 +31,8 @@ COMPARED = 100
 NUMBER = 400
 """Characters of the longest number or duration that is read."""
 
-_PLAIN = {"": re.compile(r"[^\s\"']+"), '"': re.compile(r'[^"\\]+'), "'": re.compile(r"[^']+")}
-"""What stands for itself, outside quotes and inside each."""
+NEAR = 0.2
+"""How much less alike than the nearest a word may be, to be named beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,13 +148,15 @@ class Command:
 
 
 def nearest(word: str, known: Iterable[str], most: int = 3) -> tuple[str, ...]:
-    """The known words that come closest to `word`, best first."""
-    words = list(dict.fromkeys(known))
-    lowered = {item.lower(): item for item in words}
+    """The known words that begin with `word`, else those that come closest to it, best first."""
+    lowered = {item.lower(): item for item in known}
     wanted = word[:COMPARED].lower()
-    found = difflib.get_close_matches(wanted, list(lowered), most, 0.5)
     starts = [item for low, item in lowered.items() if wanted and low.startswith(wanted)]
-    return tuple(dict.fromkeys([*starts, *(lowered[low] for low in found)]))[:most]
+    if starts:
+        return tuple(starts[:most])
+    found = difflib.get_close_matches(wanted, list(lowered), most, 0.5)
+    alike = {low: difflib.SequenceMatcher(None, low, wanted).ratio() for low in found}
+    return tuple(lowered[low] for low in found if alike[low] >= alike[found[0]] - NEAR)
 
 
 def repeated(word: str) -> str:
@@ -167,13 +170,13 @@ def parse(line: str) -> Command:
     spoken = _spoken(text)
     if spoken is not None:
         return Command(spoken[0], line, None, spoken[1])
-    words = _words(text)
+    words = split(text)
     if not words:
         raise VerbError("missing_value", "an empty line names no verb", "go=VERB target=TARGET")
-    verb, rest = _verb(words)
+    verb, words = _verb(words)
     given: dict[str, str] = {}
     bare: list[str] = []
-    for word in rest:
+    for word in _joined(words, verb):
         name, value = _named(word, verb)
         if name is None:
             bare.append(value)
@@ -209,7 +212,7 @@ def _spoken(line: str) -> tuple[Verb, Mapping[str, str]] | None:
     while rest:
         name, equals, tail = rest.partition("=")
         if not equals or verb.param(name.lower()) is None:
-            if not verb.says and (rest[:1] in {'"', "'"} or (equals and name.isalpha())):
+            if not verb.says and (rest[:1] in {'"', "'"} or (equals and name.strip().isalpha())):
                 return None
             return verb, {**given, text.name: rest}
         value, _, after = tail.partition(" ")
@@ -219,10 +222,10 @@ def _spoken(line: str) -> tuple[Verb, Mapping[str, str]] | None:
     return None
 
 
-def _verb(words: list[tuple[str, bool]]) -> tuple[Verb, list[tuple[str, bool]]]:
+def _verb(words: list[Word]) -> tuple[Verb, list[Word]]:
     """The verb: `go=VERB` wherever it stands, else the first word."""
-    place = next((n for n, (word, _) in enumerate(words) if word.lower().startswith("go=")), 0)
-    word = words[place][0]
+    place = next((n for n, word in enumerate(words) if word.text.lower().startswith("go=")), 0)
+    word = words[place].text
     name = (word[3:] if word.lower().startswith("go=") else word).strip()
     verb = BY_NAME.get(name.lower())
     if verb is None:
@@ -232,15 +235,42 @@ def _verb(words: list[tuple[str, bool]]) -> tuple[Verb, list[tuple[str, bool]]]:
     return verb, words[:place] + words[place + 1 :]
 
 
-def _named(word: tuple[str, bool], verb: Verb) -> tuple[str | None, str]:
+def _joined(words: list[Word], verb: Verb) -> list[Word]:
+    """The words with `name = value`, `name= value` and `name =value` as the one word `name=value` that is meant."""
+    if verb.says:
+        return words
+    left, found = deque(words), list[Word]()
+    while left:
+        word = left.popleft()
+        name = word.text.removesuffix("=").lower()
+        if not word.quoted and verb.param(name) is not None:
+            text = word.text
+            if text.lower() == name and left and left[0].text.startswith("=") and not left[0].began:
+                text += left.popleft().text
+            if text.lower() == f"{name}=" and left and not _names(left[0], verb):
+                text += left.popleft().text
+            word = Word(text)
+        found.append(word)
+    return found
+
+
+def _names(word: Word, verb: Verb) -> bool:
+    """Whether a word names a parameter of its own, and so is no value of the one before it."""
+    name, equals, _ = word.text.partition("=")
+    return bool(equals) and not word.began and (not name or verb.param(name.lower()) is not None)
+
+
+def _named(word: Word, verb: Verb) -> tuple[str | None, str]:
     """A word as (parameter, value), or (None, word) for a bare one. Targets may hold `=`; quoted words are bare."""
-    text, quoted = word
+    text, quoted, _ = word
     name, equals, value = text.partition("=")
     lowered = name.lower()
     if equals and verb.param(lowered) is not None:
         return lowered, value
     if not equals or quoted or any(text.lower().startswith(f"{kind}:") for kind in KINDS):
         return None, text
+    if not name:
+        raise VerbError("bad_value", f"{verb.name}: nothing stands before {repeated(text)}", verb.usage)
     known = [param.name for param in verb.params]
     if any(param.kind == "text" and param.required for param in verb.params) and (verb.says or not name.isalpha()):
         return None, text
@@ -297,54 +327,12 @@ def _count(verb: Verb, param: Param, text: str) -> int:
         number = float(text)
     except ValueError:
         number = math.nan
-    if not math.isfinite(number) or number < 0:
-        raise VerbError("bad_value", f"{verb.name}: {param.name}={repeated(text)} is not a whole number", verb.usage)
+    if not 0 <= number < math.inf:
+        why = "is below 0" if -math.inf < number < 0 else "is not a whole number"
+        raise VerbError("bad_value", f"{verb.name}: {param.name}={repeated(text)} {why}", verb.usage)
     return floored(number)
 
 
 def floored(number: float) -> int:
     """The whole number below, at most LARGEST."""
     return math.floor(min(number, LARGEST))
-
-
-def _words(line: str) -> list[tuple[str, bool]]:
-    """Split at spaces outside quotes; `"` and `'` quote, a backslash inside double quotes keeps `"` and itself.
-
-    Each word comes with whether it began quoted. An apostrophe inside a word is a letter, not a quote.
-    """
-    words: list[tuple[str, bool]] = []
-    current: list[str] = []
-    open_word = began_quoted = False
-    quote = ""
-    place = 0
-    while place < len(line):
-        plain = _PLAIN[quote].match(line, place)
-        if plain is not None:
-            current.append(plain.group())
-            open_word, place = True, plain.end()
-            continue
-        letter = line[place]
-        if quote:
-            if letter == "\\" and quote == '"' and line[place + 1 : place + 2] in {'"', "\\"}:
-                place += 1
-                current.append(line[place])
-            elif letter == quote:
-                quote = ""
-            else:
-                current.append(letter)
-        elif letter in {'"', "'"} and (not open_word or "".join(current[-1:]).endswith("=")):
-            began_quoted = began_quoted or not open_word
-            quote, open_word = letter, True
-        elif letter.isspace():
-            if open_word:
-                words.append(("".join(current), began_quoted))
-            current, open_word, began_quoted = [], False, False
-        else:
-            current.append(letter)
-            open_word = True
-        place += 1
-    if quote:
-        raise VerbError("bad_value", f"a quote {quote} is not closed", f"close it with {quote}")
-    if open_word:
-        words.append(("".join(current), began_quoted))
-    return words

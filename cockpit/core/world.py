@@ -9,9 +9,10 @@ from cockpit.core.channel import Channel
 from cockpit.core.message import Message
 from cockpit.core.policy import Policy
 from cockpit.core.records import Record
+from cockpit.core.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Now:
     """Wall clock in seconds since 1970, and the sequence of the next record (so that ids are made of it)."""
 
@@ -34,7 +35,7 @@ OPERATOR = "operator"
 """The name that the operator's own links act under; a client of the bridge has another unless the recipe says so."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class World:
     """name: the channel's own name as notices spell it. server: the state of the server it belongs to.
     grant: that server's effective grant. looking: the subconscious owes this channel a turn already, or is in one
@@ -79,7 +80,7 @@ Effect = Acknowledge | Wish | Process
 """Released only after the commit."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Step:
     """The next state, what to write in one transaction, what to do after it, and what to tell whoever asked."""
 

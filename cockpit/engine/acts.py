@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from typing import Literal
 
 from cockpit.core.channel import Channel, attention, label, presence
+from cockpit.core.events import Result
 from cockpit.core.message import Json
 from cockpit.core.mute import layer_of
 from cockpit.core.records import Audit
@@ -15,20 +17,12 @@ from cockpit.core.target import Target
 from cockpit.core.world import Actor
 from cockpit.engine.asks import MuteAsks, words
 from cockpit.engine.directory import Directory
+from cockpit.engine.done import UNDOABLE, Done, Memory, Undone
 from cockpit.engine.ledger import Draft, Ledger
 from cockpit.errors import VerbError
 
-UNDOABLE = frozenset({"mute", "unmute", "open", "close", "tune-out"})
-REMEMBERED = 50
-
-
-@dataclass(frozen=True, slots=True)
-class _Done:
-    """One act that may be taken back. ended: the epoch that a close has cancelled."""
-
-    verb: str
-    target: Target
-    ended: str | None
+UNDO = "undo"
+"""The reason of what takes something back."""
 
 
 @dataclass(slots=True)
@@ -38,7 +32,7 @@ class Acts:
     ledger: Ledger
     directory: Directory
     asks: MuteAsks
-    _done: dict[str, list[_Done]] = field(default_factory=dict)
+    memory: Memory = field(default_factory=Memory)
 
     async def mute(
         self, target: Target, actor: Actor, *, reason: str = "", override: str | None = None, soft: bool = False
@@ -78,7 +72,7 @@ class Acts:
                 self.asks.taken_back(target, actor, self.ledger.wall())
             return f"{said}; {await self._unmute(target, actor, deliver=deliver)}" if own else said
 
-    async def _unmute(self, target: Target, actor: Actor, *, deliver: bool = False) -> str:
+    async def _unmute(self, target: Target, actor: Actor, *, deliver: bool = False, reason: str = "") -> str:
         def whole(draft: Draft) -> str:
             before = draft.channel(target)
             channels = [draft.channel(each) for each in self.directory.channels_of(target.name)]
@@ -92,7 +86,7 @@ class Acts:
                         draft.step(each.target, Release(before.span, deliver))
             return done.answer
 
-        return await self._commit("unmute", target, whole, actor, "")
+        return await self._commit("unmute", target, whole, actor, reason)
 
     async def tune_out(self, target: Target, actor: Actor, values: Mapping[str, Json], *, reason: str = "") -> str:
         return await self._act("tune-out", target, TuneOut(actor, values), actor, reason)
@@ -101,45 +95,82 @@ class Acts:
         """The operator's own words for why go to the audit only (T-18)."""
         return await self._act("cancel", target, Cancel(actor, reason_of(actor), note), actor, reason)
 
-    async def want(self, target: Target, actor: Actor, wanted: bool) -> str:
-        return await self._act("open" if wanted else "close", target, Want(actor, wanted), actor, "")
+    async def want(self, target: Target, actor: Actor, wanted: bool, *, reason: str = "") -> str:
+        return await self._act("open" if wanted else "close", target, Want(actor, wanted), actor, reason)
 
     async def keep(self, target: Target, actor: Actor, alive: bool) -> str:
         return await self._act("start" if alive else "kill", target, Keep(actor, alive), actor, "")
 
-    async def undo(self, actor: Actor) -> str:
-        """Take back this actor's last mute, unmute, open, close, or tune-out that diverted nothing.
+    async def undo(self, actor: Actor) -> Undone:
+        """Take back this actor's last mute, unmute, open, close, or tune-out that diverted nothing, a glob's whole.
 
-        Raises VerbError where there is none, or where taking it back would lose something; it stays then.
+        Raises VerbError where there is none, or, of a verb on one channel, where taking it back would lose something.
+        What is refused stays the last one, unless somebody has taken it back already.
         """
-        mine = self._done.setdefault(actor.name, [])
-        if not mine:
+        last = self.memory.take(actor.name)
+        if last is None:
             nothing = "there is nothing of yours to take back"
-            await self.refuse("undo", "", actor, nothing)
+            await self.refuse(UNDO, "", actor, nothing)
             raise VerbError("refused", nothing, "mute, unmute, open, close, tune-out")
-        last, kept = mine[-1], len(mine) - 1
-        said = await self._inverse(last, actor)
-        del mine[kept:]
-        return f"took back {last.verb}: {said}"
+        results: list[Result] = []
+        left = list(last.parts)
+        first: VerbError | None = None
+        try:
+            with self.memory.one_verb(actor.name, kept=False):
+                for done in last.parts:
+                    try:
+                        results.append(Result(str(done.target), True, await self._inverse(done, actor)))
+                        left.remove(done)
+                    except VerbError as error:
+                        first = first or error
+                        if error.code == "already":
+                            left.remove(done)
+                        tail = f"; {error.hint}" if error.hint and error.hint not in str(error) else ""
+                        results.append(Result(str(done.target), False, f"{error}{tail}"))
+        finally:
+            self.memory.put_back(actor.name, last, left)
+        verb = last.parts[0].verb
+        if last.glob:
+            good = sum(result.ok for result in results)
+            return Undone(f"took back {verb}: {good} of {len(results)} done", tuple(results), first)
+        if first is not None:
+            raise first
+        return Undone(f"took back {verb}: {results[0].message}")
 
-    async def _inverse(self, last: _Done, actor: Actor) -> str:
-        channel = self.ledger.channels[last.target]
-        match last.verb:
+    async def _inverse(self, done: Done, actor: Actor) -> str:
+        """Raises VerbError, with the verb to use: `already` where nothing is left to take back, else `refused`."""
+        channel, target = self.ledger.channels[done.target], done.target
+        epoch, layers = channel.epoch, () if channel.span is None else channel.span.layers
+        match done.verb:
+            case "mute" if layer_of(actor) not in layers:
+                raise await self._kept(done, actor, "it has been unmuted since", "mute", code="already")
             case "mute":
-                return await self._unmute(last.target, actor)
+                return await self._unmute(target, actor, reason=UNDO)
             case "unmute":  # the operator's own was a soft one: there is no other
-                given = Mute(actor, soft=self.asks.concerns(last.target))
-                return await self._act("mute", last.target, given, actor, "undo")
+                given = Mute(actor, soft=self.asks.concerns(target))
+                return await self._act("mute", target, given, actor, UNDO)
+            case "open" if epoch is not None:
+                raise await self._kept(done, actor, "it is tuned out now", "cancel")
             case "open":
-                return await self.want(last.target, actor, wanted=False)
-            case "close" if last.ended is None:
-                return await self.want(last.target, actor, wanted=True)
-            case "tune-out" if channel.epoch is not None and channel.epoch.held == 0:
-                return await self.cancel(last.target, actor, reason="undo")
-        verb = "tune-out" if last.verb == "close" else "cancel"
-        why = f"{last.verb} of {last.target} is not taken back: messages were diverted"
-        await self.refuse("undo", str(last.target), actor, why)
-        raise VerbError("refused", why, f"go={verb} target={last.target}")
+                return await self.want(target, actor, wanted=False, reason=UNDO)
+            case "close" if done.epoch is not None:
+                raise await self._kept(done, actor, "it has ended a tune-out, whose backlog was delivered", "tune-out")
+            case "close":
+                return await self.want(target, actor, wanted=True, reason=UNDO)
+            case _ if epoch is None or epoch.id != done.epoch:
+                raise await self._kept(done, actor, "it has ended", "tune-out", code="already")
+            case _ if epoch.held:
+                raise await self._kept(done, actor, "messages were diverted", "cancel")
+            case _:
+                return await self.cancel(target, actor, reason=UNDO)
+
+    async def _kept(
+        self, done: Done, actor: Actor, why: str, verb: str, *, code: Literal["already", "refused"] = "refused"
+    ) -> VerbError:
+        """The refusal to take something back, audited."""
+        said = f"{done.verb} of {done.target} is not taken back: {why}"
+        await self.refuse(UNDO, str(done.target), actor, said)
+        return VerbError(code, said, f"go={verb} target={done.target}")
 
     async def refuse(self, verb: str, target: str, actor: Actor, why: str) -> None:
         """Put a refusal in the audit that no step has seen, with the state that it left as it was (K-123)."""
@@ -178,17 +209,15 @@ class Acts:
             draft.write(
                 Audit(draft.wall, actor.name, actor.origin, verb, str(target), before, after, reason, epoch, ok=True)
             )
-            return answer, epoch if verb == "close" else None
+            return answer, epoch if verb in {"tune-out", "close"} else None
 
         try:
-            answer, ended = await self.ledger.do(audited)
+            answer, epoch = await self.ledger.do(audited)
         except VerbError as error:
             await self.refuse(verb, str(target), actor, str(error))
             raise
         if undoable and verb in UNDOABLE:
-            mine = self._done.setdefault(actor.name, [])
-            mine.append(_Done(verb, target, ended))
-            del mine[:-REMEMBERED]
+            self.memory.add(actor.name, Done(verb, target, epoch))
         return answer
 
     def label(self, draft: Draft, target: Target) -> str:

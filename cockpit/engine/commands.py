@@ -6,11 +6,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from cockpit.core.channel import Channel
+from cockpit.core.epoch import FLOORS
 from cockpit.core.events import Answer, Answered, ContextShown, Counted, Result, VerbRan
 from cockpit.core.message import Json
 from cockpit.core.resolve import resolve, wrong_kind
 from cockpit.core.target import Target
-from cockpit.core.verbs import BY_NAME, COMPARED, Command, parse
+from cockpit.core.verbs import BY_NAME, COMPARED, Command, floored, parse
 from cockpit.core.world import Actor
 from cockpit.engine import refusals
 from cockpit.engine.acts import Acts
@@ -19,6 +20,12 @@ from cockpit.engine.directory import Directory
 from cockpit.engine.reading import Reading
 from cockpit.engine.timeline import Timeline
 from cockpit.errors import StoreError, VerbError
+
+TUNING = {"cadence": "cadence_seconds", "cap": "backlog_cap", "wakes": "max_wakes", "for": "duration_seconds"}
+"""The tune-out's parameters: as the verb names them, and as the tool does."""
+
+WRITABLE = "start the cockpit without --read-only"
+"""What to do where a verb that writes is refused."""
 
 PEEK = 20
 AUDIT = 50
@@ -54,7 +61,7 @@ class Commands:
         try:
             command = parse(line)
             if command.verb.writes and self.read_only:
-                raise VerbError("read_only", f"{command.verb.name} writes, and this cockpit is read-only", "")
+                raise VerbError("read_only", f"{command.verb.name} writes, and this cockpit is read-only", WRITABLE)
             targets, many = self._targets(command)
             message = None if targets else await self._plain(command)
         except VerbError as error:
@@ -105,7 +112,10 @@ class Commands:
             return self._done(command, message, shown)
         match command.verb.name:
             case "undo":
-                return self._done(command, await self.acts.undo(actor))
+                undone = await self.acts.undo(actor)
+                if undone.results:
+                    return self._many(command, undone.message, undone.results, undone.error)
+                return self._done(command, undone.message)
             case "quit":
                 self.quit()
                 return self._done(command, "ending")
@@ -119,28 +129,41 @@ class Commands:
         results: list[Result] = []
         shown: list[Answered] = []
         first: VerbError | None = None
-        for target in targets:
-            try:
-                await self._fits(command, target, actor)
-                message, more = await self._on(command, target, actor)
-            except VerbError as error:
-                first = first or error
-                results.append(Result(str(target), False, str(error)))
-            else:
-                shown.extend(more)
-                results.append(Result(str(target), True, message))
+        with self.acts.memory.one_verb(actor.name):
+            for target in targets:
+                try:
+                    await self._fits(command, target, actor)
+                    message, more = await self._on(command, target, actor)
+                except VerbError as error:
+                    first = first or error
+                    results.append(Result(str(target), False, str(error)))
+                else:
+                    shown.extend(more)
+                    results.append(Result(str(target), True, message))
         good = sum(result.ok for result in results)
+        said = f"{command.verb.name}: {good} of {len(results)} done"
+        return self._many(command, said, tuple(results), first, tuple(shown))
+
+    def _many(
+        self,
+        command: Command,
+        said: str,
+        results: tuple[Result, ...],
+        first: VerbError | None,
+        shown: tuple[Answered, ...] = (),
+    ) -> Answer:
+        """What a verb did to each of several targets. first: the first refusal, whose code and hint stand for all."""
         ran = VerbRan(
             self.clock.wall(),
             command.typed,
             command.verb.name,
             first is None,
-            f"{command.verb.name}: {good} of {len(results)} done",
+            said,
             None if first is None else first.code,
             "" if first is None else first.hint,
-            tuple(results),
+            results,
         )
-        return Answer(ran, tuple(shown))
+        return Answer(ran, shown)
 
     async def _fits(self, command: Command, target: Target, actor: Actor) -> None:
         """Raises VerbError where a glob has found what the verb does not take."""
@@ -160,7 +183,8 @@ class Commands:
             case "unmute":
                 return await acts.unmute(target, actor, deliver=command.text("deliver") == "backlog"), ()
             case "tune-out":
-                return await acts.tune_out(target, actor, _parameters(command)), ()
+                values, raised = _parameters(command)
+                return "; ".join([await acts.tune_out(target, actor, values), *raised]), ()
             case "cancel":
                 return await acts.cancel(target, actor, reason=reason), ()
             case "open" | "close":
@@ -199,7 +223,17 @@ class Commands:
         return Answer(VerbRan(self.clock.wall(), command.typed, command.verb.name, True, message), shown)
 
 
-def _parameters(command: Command) -> dict[str, Json]:
-    """The verb's short names to the tool's (T-1)."""
-    names = {"cadence": "cadence_seconds", "cap": "backlog_cap", "wakes": "max_wakes", "for": "duration_seconds"}
-    return {tool: command.values[name] for name, tool in names.items() if name in command.values}
+def _parameters(command: Command) -> tuple[dict[str, Json], list[str]]:
+    """The verb's short names to the tool's, and, in the verb's words, what is below its floor and was raised (T-1)."""
+    values: dict[str, Json] = {}
+    raised: list[str] = []
+    for name, tool in TUNING.items():
+        given = command.number(name)
+        if given is None:
+            continue
+        param, whole, floor = command.verb.param(name), floored(given), FLOORS[tool]
+        unit = " s" if param is not None and param.kind == "duration" else ""
+        if whole < floor:
+            raised.append(f"{name} {whole}{unit} is below its floor and was raised to {floor:g}{unit}")
+        values[tool] = max(whole, floor)
+    return values, raised

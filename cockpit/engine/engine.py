@@ -160,13 +160,9 @@ class Engine:
         target = channel.target
         name, parent, server = self.directory.place(target)
         connection = self.servers.get(server)
-        return World(
-            policy=self.policy,
-            name=name,
-            server=None if parent is None else draft.channel(parent),
-            grant=frozenset() if connection is None else connection.grant,
-            looking=channel.epoch is not None and self._looking(channel),
-        )
+        above = None if parent is None else draft.channel(parent)
+        grant = frozenset[str]() if connection is None else connection.grant
+        return World(self.policy, name, above, grant, channel.epoch is not None and self._looking(channel))
 
     def _looking(self, channel: Channel) -> bool:
         """Whether the subconscious owes a tuned-out channel a turn, or is in one that has shown it all (T-12)."""
@@ -195,6 +191,8 @@ class Engine:
         """One transaction is durable: contexts, events, owed turns, effects, timers, in this order."""
         for channel in done.channels:
             self.directory.add(channel.target)
+        said = (each.message if isinstance(each, Notice) else each for each in done.records)
+        self.minds.observe([each for each in said if isinstance(each, Message)])
         for record in done.records:
             self._heard(record)
         entered = False
@@ -219,17 +217,17 @@ class Engine:
         self.hub.emit(Failed(self.clock.wall(), "store", str(error)))
 
     def _heard(self, record: object) -> None:
-        now = self.clock.wall()
         match record:
-            case Message():
-                self.minds.observe(record)
+            case Message(kind="agent"):
                 said = spoken(record, self.policy.residents)
                 if said is not None:
                     self.hub.emit(said)
-                elif record.kind == "prompt":
-                    self.hub.emit(Prompted(now, next(iter(record.woke), self.policy.primary), record.text))
+            case Message(kind="prompt"):
+                agent = next(iter(record.woke), self.policy.primary)
+                self.hub.emit(Prompted(self.clock.wall(), agent, record.text))
+            case Message():
+                pass
             case Notice(message, kind, owner):
-                self.minds.observe(message)
                 self.hub.emit(Noticed(message.at, owner, kind, message.target or "", message.text))
             case Report():
                 report = Reported(

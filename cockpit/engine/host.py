@@ -6,12 +6,10 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cockpit.core.admission import muting
-from cockpit.core.channel import Channel, Presence
+from cockpit.core.channel import Presence
 from cockpit.core.events import Event, Failed, Progressed
-from cockpit.core.gate import Verdict
 from cockpit.core.inputs import Arrived, Descriptor, Receipt
-from cockpit.core.step import Admit, Observe, Register, Unregister
+from cockpit.core.step import Observe, Register, Unregister
 from cockpit.core.target import Target
 from cockpit.core.target import channel as chat
 from cockpit.core.target import server as mcp
@@ -23,8 +21,8 @@ Subscribe = str | tuple[str, ...]
 """`auto`, `initial`, `manual`, or the ids to open."""
 
 
-MUTED = Verdict(False, "mute")
-"""Of what a mute holds: the gate is not asked (A-1)."""
+ACCEPTED = Receipt(accepted=True)
+REPEATED = Receipt(accepted=True, duplicate=True)
 
 
 @dataclass(slots=True)
@@ -42,19 +40,14 @@ class EngineHost:
     async def arrived(self, given: Arrived, *, over: str = "") -> asyncio.Future[Receipt]:
         if over:
             stored, refused = Receipt(accepted=True), Receipt(accepted=False, reason=over)
-            return await self.ledger.submit(lambda _: refused, key=given.key, repeated=stored, probe=True)
+            return await self.ledger.submit(lambda _: refused, key=given.key, repeated=stored, probe=True, ahead=True)
 
         def admit(draft: Draft) -> Receipt:
-            row = _row(given, draft)
-            _, parent, _ = self.directory.place(row)
-            server = None if parent is None else draft.channel(parent)
-            held = muting(given, draft.channel(row) or Channel(row), server)
-            done = draft.step(row, Admit(given, draft.judge(given) if held is None else MUTED))
-            return Receipt(accepted=True, reason=done.answer)
+            said = draft.admit(_row(given, draft), given).answer
+            return Receipt(accepted=True, reason=said) if said else ACCEPTED
 
         amends = f"{given.target.name}/{given.id}" if given.change and given.id else None
-        repeated = Receipt(accepted=True, duplicate=True)
-        return await self.ledger.submit(admit, key=given.key, amends=amends, repeated=repeated)
+        return await self.ledger.submit(admit, key=given.key, amends=amends, repeated=REPEATED, ahead=True)
 
     async def registered(self, server: str, channels: Sequence[Descriptor]) -> Sequence[str]:
         policy = self.subscribe.get(server, "auto")

@@ -159,10 +159,10 @@ class Minds:
         seen = self._looked.get(agent, {}).get(channel.target)
         return seen is not None and (seen.id, seen.undigested) == (channel.epoch.id, channel.epoch.undigested)
 
-    def observe(self, message: Message) -> None:
-        """Tell every context of a committed message."""
+    def observe(self, messages: Sequence[Message]) -> None:
+        """Tell every context of what was committed."""
         for mind in self.minds.values():
-            mind.context.observe(message)
+            mind.context.observe(*messages)
 
     def turns(self, agent: str) -> bool:
         """Whether a turn of the agent has a request out."""

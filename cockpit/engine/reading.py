@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from cockpit.core.channel import Channel, Totals
 from cockpit.core.events import Audited, Counted, Explained, Held, Peeked, iso
 from cockpit.core.message import RESIDENTS, Json, Message
-from cockpit.core.records import Audit, Usage
+from cockpit.core.records import Audit, Lifecycle, Usage
 from cockpit.core.target import Target
 from cockpit.core.text import render
 from cockpit.core.verbs import repeated
@@ -16,6 +17,9 @@ from cockpit.engine.directory import Directory
 from cockpit.engine.rows import epoch_view
 from cockpit.errors import VerbError
 from cockpit.store.protocol import Reads
+
+LOOKED = 1_000
+"""Newest changes of a channel, and newest reports, that are searched for what a message has led to."""
 
 
 def totals_json(channel: Channel, server: Channel | None, now: float) -> dict[str, Json]:
@@ -55,8 +59,8 @@ def audit_row(row: Audit) -> dict[str, Json]:
     }
 
 
-def explained(message: Message, now: float) -> Explained:
-    """A message's admission, as it was decided when it came in (A-3)."""
+def explained(message: Message, now: float, later: tuple[str, ...] = ()) -> Explained:
+    """A message's admission, as it was decided when it came in (A-3). later: whom it woke after that."""
     return Explained(
         at=now,
         id=str(message.sequence),
@@ -64,7 +68,7 @@ def explained(message: Message, now: float) -> Explained:
         decision="diverted" if message.stamp else "delivered",
         stamp=message.stamp.json() if message.stamp else None,
         rules=message.rules,
-        woke=message.woke,
+        woke=(*message.woke, *later),
         acknowledged=message.acknowledged,
     )
 
@@ -106,7 +110,28 @@ class Reading:
                 f"no message {repeated(reference)}: an id is a number from peek, or SERVER/MESSAGE-ID",
                 "go=peek target=… shows the ids",
             )
-        return explained(message, now)
+        return explained(message, now, await self._woken_later(message))
+
+    async def _woken_later(self, message: Message) -> tuple[str, ...]:
+        """The subconscious, where this message's own wake was counted against its epoch (T-8, T-9).
+
+        Known of what was acknowledged when it came in, which asked for a wake at once: its epoch's next wake, or its
+        end, is that of this message. Of what waited for the gate's quiet the log keeps how many they were, not which.
+        """
+        epoch = message.stamp.epoch if message.stamp is not None else None
+        if epoch is None or not message.acknowledged or message.target is None:
+            return ()
+        steps = await self.chronicle.lifecycle(target=message.target, limit=LOOKED)
+        after = (each for each in steps if each.sequence > message.sequence and each.what in {"woken", "cancelled"})
+        first = next(after, None)
+        match first:
+            case Lifecycle(what="woken", body={"channel": {"epoch": {"id": str(of)}}}) if of == epoch:
+                pass
+            case _:
+                return ()
+        reports = await self.chronicle.reports(limit=LOOKED)
+        told = (each for each in reports if each.sequence > first.sequence and each.channel == message.target)
+        return tuple(each.agent for each in islice(told, 1) if each.kind == "wake")
 
     async def audit(self, targets: Sequence[Target | None], last: int, now: float) -> Audited:
         """The newest rows of these channels together, newest last; None stands for every channel."""

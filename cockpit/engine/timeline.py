@@ -72,7 +72,7 @@ class Timeline:
         head = self.head()
         if to.isascii() and to.isdecimal():
             if head == 0:
-                raise VerbError("bad_value", f"no sequence {to[:20]}: nothing is written yet", "")
+                raise VerbError("bad_value", f"no sequence {to[:20]}: nothing is written yet", "go=branches")
             number = int(to[:20])  # more digits than any log has; Python reads no more than some thousands
             if not 1 <= number <= head:
                 raise VerbError(

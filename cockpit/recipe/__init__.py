@@ -6,9 +6,9 @@
 from cockpit.recipe.gate import Behavior, Conditional, Gate, Match, RateLimit, Rule
 from cockpit.recipe.grant import CAPABILITY_PATHS, covers
 from cockpit.recipe.load import check_keys, load
+from cockpit.recipe.program import find_command
 from cockpit.recipe.recipe import Recipe, Resident, Server, Subconscious
 from cockpit.recipe.sections import Feed, Intercom, Limits, McplServer, McpServer, ModelSettings, Prices, Provider
-from cockpit.recipe.shipped import find_command, shipped_dir, shipped_recipes
 from cockpit.recipe.show import bare_url, check, describe, listing
 
 __all__ = [
@@ -39,6 +39,4 @@ __all__ = [
     "find_command",
     "listing",
     "load",
-    "shipped_dir",
-    "shipped_recipes",
 ]

@@ -14,8 +14,8 @@ from pydantic import ConfigDict, Field, ValidationError
 
 from cockpit.recipe.explain import problems
 from cockpit.recipe.fields import Strings, expand
-from cockpit.recipe.host import HostServer
-from cockpit.recipe.source import Path, Source, shown, spell
+from cockpit.recipe.host import HostServer, unexpandable
+from cockpit.recipe.source import Path, Problem, Source, shown, spell
 from cockpit.recipe.values import Section
 
 _OUTSIDE = re.compile(r"[^A-Za-z0-9_-]+")
@@ -81,6 +81,7 @@ def connectome_document(
     }
     if file.subconscious is not None:
         document["subconscious"] = _subconscious(file.subconscious)
+    wrong: list[Problem] = []
     for name, server in file.servers.items():
         if server.disabled:
             continue
@@ -88,7 +89,13 @@ def connectome_document(
         tables = document[kind]
         assert isinstance(tables, list)  # noqa: S101  made a few lines above
         aliases[kind, len(tables)] = ("mcpServers", name)
-        tables.append(_table(name, server, env))
+        used = server.model_copy(update={"headers": {}} if kind == "mcpl" else {"headers": {}, "env": {}})
+        found = list(unexpandable(("mcpServers", name), used, env))
+        wrong += found
+        if not found:
+            tables.append(_table(name, server, env))
+    if wrong:
+        raise source.error(wrong)
     return document, replace(source, aliases=aliases), tuple(_warnings(source))
 
 

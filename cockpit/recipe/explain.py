@@ -48,7 +48,16 @@ def problems(errors: Iterable[ErrorDetails], section: type[BaseModel], at: Path 
             case "extra_forbidden", _:
                 yield Problem(path, _unknown(path[-1], _fields(section, error["loc"][:-1])))
             case kind, _:
-                yield Problem(path, _sentence(kind, error["loc"], error["input"], context))
+                yield Problem(path, _sentence(kind, error["loc"], error["input"], context), unset(context))
+
+
+def unset(context: Mapping[str, object]) -> tuple[str, ...]:
+    """The variables that a refusal of ours (values.refusal) says are not set."""
+    match context.get("unset"):
+        case tuple() as names:
+            return tuple(map(str, names))
+        case _:
+            return ()
 
 
 def _unknown(name: str | int, known: Sequence[str]) -> str:

@@ -59,22 +59,17 @@ def _cap(value: object) -> int | None:
 def expand(text: str, env: Mapping[str, str]) -> str:
     """`text` with each `${NAME}` as `env` has it; `${NAME:-other}` where it may be unset.
 
-    Raises what a validator raises: a variable that is not set is named, the text is not (R-7).
+    Raises what a validator raises: variables that are not set are named, the text is not (R-7).
     """
-
-    def named(found: re.Match[str]) -> str:
-        name, other = found.group(1), found.group(2)
-        value = env.get(name)
-        if other is not None:
-            return value or str(other)
-        if value is None:
-            raise refusal(f"the variable {name} is not set")
-        return value
-
     rest = _VARIABLE.sub("", text)
     if "${" in rest:
         raise refusal("${…} must name one variable, made of letters, digits and _")
-    return _VARIABLE.sub(named, text)
+    needed = (found.group(1) for found in _VARIABLE.finditer(text) if found.group(2) is None)
+    unset = [name for name in dict.fromkeys(needed) if env.get(name) is None]
+    if unset:
+        what = f"the variable {unset[0]} is" if len(unset) == 1 else f"the variables {' and '.join(unset)} are"
+        raise refusal(f"{what} not set", unset)
+    return _VARIABLE.sub(lambda found: env.get(found.group(1)) or found.group(2) or "", text)
 
 
 def _expanded(value: object, info: Info) -> str:

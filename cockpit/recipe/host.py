@@ -7,14 +7,15 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 
 from pydantic import ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
-from cockpit.recipe.explain import problems
+from cockpit.recipe.explain import problems, unset
 from cockpit.recipe.fields import Strings, expand
 from cockpit.recipe.source import Path, Problem, Source, shown, spell
-from cockpit.recipe.values import Section
+from cockpit.recipe.values import Section, nearest, quote
 
 RESIDENT = {
     "name": "scout",
@@ -60,10 +61,10 @@ def host_document(
         place: Path = ("mcpServers", name)
         aliases |= {table: place, (*table, "name"): place, (*table, "command", 0): (*place, "command")}
         aliases |= {(*table, "command", n + 1): (*place, "args", n) for n in range(len(server.args))}
-        try:
+        found = [*_nothing(place, server, source), *unexpandable(place, server, env)]
+        wrong += found
+        if not found:
             tables.append(_table(name, server, env))
-        except PydanticCustomError as error:
-            wrong.append(Problem((*place, "command"), error.message()))
     if wrong:
         raise source.error(wrong)
     document: dict[str, object] = {
@@ -83,6 +84,31 @@ def _servers(data: object, source: Source) -> Mapping[str, HostServer]:
     except ValidationError as error:
         found = list(problems(error.errors(include_url=False), HostFile))
     raise source.error(found)
+
+
+def unexpandable(place: Path, server: HostServer, env: Mapping[str, str]) -> Iterator[Problem]:
+    """What of a server cannot be expanded: its command, which is expanded here, and what the recipe's reader expands,
+    so that one line names every variable that is not set."""
+    given: list[tuple[Path, str]] = [(("command",), server.command or ""), (("url",), server.url or "")]
+    given += [(("args", n), word) for n, word in enumerate(server.args)]
+    given += [(("env", key), value) for key, value in server.env.items()]
+    given += [(("headers", key), value) for key, value in server.headers.items()]
+    for field, text in given:
+        try:
+            expand(text, env)
+        except PydanticCustomError as error:
+            yield Problem((*place, *field), error.message(), unset(error.context or {}))
+
+
+def _nothing(place: Path, server: HostServer, source: Source) -> Iterator[Problem]:
+    """A server that says neither how it starts nor where it is, with the field that was meant to."""
+    if server.command is None and server.url is None:
+        others = [str(path[-1]) for path in source.lines if path[:-1] == place]
+        meant = next((each for each in others if get_close_matches(each.casefold(), ("command", "url"), 1)), None)
+        near = (
+            "" if meant is None else f", and {quote(meant)} is neither; nearest: {nearest(meant, ('command', 'url'))}"
+        )
+        yield Problem(place, f"needs a command or a url{near}")
 
 
 def _table(name: str, server: HostServer, env: Mapping[str, str]) -> dict[str, object]:

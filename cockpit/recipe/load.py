@@ -17,11 +17,11 @@ from cockpit.recipe.host import host_document
 from cockpit.recipe.json_lines import json_lines
 from cockpit.recipe.recipe import Recipe
 from cockpit.recipe.sections import Document
-from cockpit.recipe.shipped import shipped_recipes
 from cockpit.recipe.source import Problem, Source, shown
 from cockpit.recipe.toml_lines import toml_lines
 from cockpit.recipe.values import nearest, quote
 from cockpit.recipe.whole import assemble
+from cockpit.shipped import shipped_recipes
 
 LONGEST = 1_048_576
 """Bytes of a recipe; more is no recipe."""
@@ -37,6 +37,8 @@ def load(reference: str, env: Mapping[str, str]) -> Recipe:
     """
     file, path = _find(reference)
     text = _read(file, path)
+    if not text.strip():
+        raise RecipeError(f"{shown(file)}: is empty: `cockpit init` writes a first recipe")
     if path.suffix.lower() == ".json":
         return _from_json(file, path, text, env)
     return _from_toml(file, path, text, env)
@@ -54,7 +56,7 @@ def check_keys(recipe: Recipe, env: Mapping[str, str]) -> None:
             text = f'the variable {name} is not set; provider "anthropic" needs it (provider "offline" needs none)'
             written = ((*table, "api_key_env") for table in (agent.place, ("model",)))
             path = next((each for each in written if each in recipe.source.lines), ("model", "api_key_env"))
-            missing.setdefault(name, Problem(path, text))
+            missing.setdefault(name, Problem(path, text, (name,)))
     if missing:
         raise recipe.source.error(missing.values())
 
@@ -65,12 +67,20 @@ def _find(reference: str) -> tuple[str, Path]:
     if reference in ships:
         return ships[reference].name, ships[reference]
     path = Path(reference).expanduser() if reference.startswith("~/") else Path(reference)
-    if "/" in reference or path.suffix.lower() in {".toml", ".json"} or (reference and path.exists()):
+    if "/" in reference or path.suffix.lower() in {".toml", ".json"} or _is_there(path, reference):
         return reference, path
     close = nearest(reference, ships)
     raise RecipeError(
         f"no recipe {quote(reference)}: neither a file nor one that ships ({', '.join(ships)}); nearest: {close}"
     )
+
+
+def _is_there(path: Path, reference: str) -> bool:
+    """Whether it is a file or a folder. What the system cannot even look for is none."""
+    try:
+        return bool(reference) and path.exists()
+    except OSError:
+        return False
 
 
 def _read(file: str, path: Path) -> str:

@@ -9,10 +9,11 @@ from cockpit.core.duration import spell
 from cockpit.core.gate import unreachable
 from cockpit.errors import RecipeError
 from cockpit.recipe.load import check_keys, load
+from cockpit.recipe.program import find_command
 from cockpit.recipe.recipe import Recipe, Server
 from cockpit.recipe.sections import McplServer, McpServer, ModelSettings
-from cockpit.recipe.shipped import find_command, shipped_recipes
 from cockpit.recipe.values import quote
+from cockpit.shipped import shipped_recipes
 
 
 def check(reference: str, env: Mapping[str, str]) -> tuple[str, ...]:

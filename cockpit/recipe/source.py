@@ -8,16 +8,21 @@ from dataclasses import dataclass, field
 
 from cockpit.errors import RecipeError
 
+MOST_NAMED = 8
+"""Variables that one line names."""
+
 Path = tuple[str | int, ...]
 """Where a value stands: keys of tables and zero-based places in arrays, from the root."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong, at one place. `text` is part of a line and holds no secret (R-7)."""
+    """One thing that is wrong, at one place. `text` is part of a line and holds no secret (R-7). unset: the variables
+    that it says are not set."""
 
     path: Path
     text: str
+    unset: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +57,20 @@ class Source:
         return f"{where}{spell(place)}: {problem.text}" if place else f"{where}{problem.text}"
 
     def error(self, problems: Iterable[Problem]) -> RecipeError:
-        """The error to raise: the first problem in the file's order, and how many more there are."""
-        ordered = sorted(problems, key=lambda each: self.line(each.path))
-        rest = len(ordered) - 1
-        return RecipeError(self.say(ordered[0]) + (f" … and {rest} more" if rest else ""))
+        """The error to raise: the first problem in the file's order, every variable that is not set, so that all can
+        be set at once, and how many more problems there are."""
+        first, *others = sorted(problems, key=lambda each: self.line(each.path))
+        unset = dict.fromkeys(name for each in others for name in each.unset if name not in first.unset)
+        rest = sum(not each.unset for each in others)
+        also = f"; {'also ' if first.unset else ''}not set: {_named(unset, MOST_NAMED - len(first.unset))}"
+        return RecipeError(self.say(first) + (also if unset else "") + (f" … and {rest} more" if rest else ""))
+
+
+def _named(names: Iterable[str], most: int) -> str:
+    """`A, B and 3 more`, at least one of them by name."""
+    listed = list(names)
+    told, rest = listed[: max(1, most)], len(listed) - max(1, most)
+    return ", ".join(told) + (f" and {rest} more" if rest > 0 else "")
 
 
 def spell(path: Path) -> str:

@@ -27,9 +27,10 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
 
 
-def refusal(text: str) -> PydanticCustomError:
-    """What a validator raises: `text` becomes the end of the operator's line as it is."""
-    return PydanticCustomError("recipe", "{text}", {"text": text})
+def refusal(text: str, unset: Sequence[str] = ()) -> PydanticCustomError:
+    """What a validator raises: `text` becomes the end of the operator's line as it is. unset: the variables that it
+    says are not set."""
+    return PydanticCustomError("recipe", "{text}", {"text": text, "unset": tuple(unset)})
 
 
 @dataclass(frozen=True, slots=True)

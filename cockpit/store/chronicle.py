@@ -10,16 +10,15 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
-
-import aiosqlite
 
 from cockpit.core.message import Message
 from cockpit.core.records import Batch, DumpOf, Record
 from cockpit.errors import StoreError
 from cockpit.store import schema
 from cockpit.store.codec import Stored
-from cockpit.store.connection import Presence, claim, connect, prepare, reported
+from cockpit.store.connection import Connection, Presence, claim, connect, prepare, reported
 from cockpit.store.dump import expand
 from cockpit.store.lock import StoreLock
 from cockpit.store.message_codec import decode_message
@@ -31,9 +30,7 @@ from cockpit.store.rows import Rows, write
 class SqliteChronicle(Reader):
     """A `Chronicle` in one file. Made by `open_chronicle`."""
 
-    def __init__(
-        self, path: Path, writing: aiosqlite.Connection, reading: aiosqlite.Connection, tell: Tell = log.warning
-    ) -> None:
+    def __init__(self, path: Path, writing: Connection, reading: Connection, tell: Tell = log.warning) -> None:
         super().__init__(path, reading, tell)
         self._writing = writing
         self._turn = asyncio.Lock()
@@ -61,9 +58,12 @@ class SqliteChronicle(Reader):
             raise StoreError(f"the store {self._path} cannot be written: a record is no JSON ({error})") from error
 
     async def _transaction(self, batch: Batch, rows: Rows) -> tuple[Record, ...]:
+        if not any(isinstance(record, DumpOf) for record in batch.records):
+            await self._writing.at_once(partial(self._all, rows))
+            return batch.records
         try:
             await self._writing.execute("BEGIN IMMEDIATE")
-            await write(self._writing, rows)
+            await self._writing.at_once(partial(write, rows))
             records = await self._expanded(batch.records)
             self._presence.check()
             await self._writing.commit()
@@ -73,10 +73,20 @@ class SqliteChronicle(Reader):
             raise
         return records
 
+    def _all(self, rows: Rows, connection: sqlite3.Connection) -> None:
+        """One whole transaction, in the connection's thread."""
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            write(rows, connection)
+            self._presence.check()
+            connection.commit()
+        except BaseException:
+            with suppress(sqlite3.Error):
+                connection.rollback()
+            raise
+
     async def _expanded(self, records: Sequence[Record]) -> tuple[Record, ...]:
         """The records with each dump in full; what a dump holds stands before it, so all else is written first."""
-        if not any(isinstance(record, DumpOf) for record in records):
-            return tuple(records)
         written: list[Record] = []
         dumped: list[Stored] = []
         for record in records:
@@ -86,7 +96,7 @@ class SqliteChronicle(Reader):
                 dumped += parts
             else:
                 written.append(record)
-        await write(self._writing, Rows.of(dumped, ()).storable())
+        await self._writing.at_once(partial(write, Rows.of(dumped, ()).storable()))
         return tuple(written)
 
     def _message(self, line: Line) -> Message | None:

@@ -3,17 +3,16 @@ has nothing to count."""
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from typing import TypeAlias, TypeVar
 
-import aiosqlite
-
 from cockpit.core.channel import Channel
 from cockpit.core.records import Snapshot, TurnEnded, Usage, WakeRequest
-from cockpit.core.state import encode_channel
+from cockpit.core.state import channel_line, encode_channel
 from cockpit.core.text import sanitise
 from cockpit.store import fields
 from cockpit.store.codec import Stored, encode_record
@@ -59,7 +58,7 @@ class Rows:
         ended = [record for record in records if isinstance(record, TurnEnded)]
         return Rows(
             records=[encode_record(record) for record in records],
-            channels=[(str(channel.target), fields.write(encode_channel(channel))) for channel in channels],
+            channels=[(str(channel.target), _body(channel)) for channel in channels],
             owed=[(record.sequence,) for record in records if isinstance(record, WakeRequest)],
             served=[(sequence,) for record in ended for sequence in record.served],
             snapshots=[(record.name, record.sequence) for record in records if isinstance(record, Snapshot)],
@@ -78,7 +77,7 @@ class Rows:
         )
 
 
-async def write(connection: aiosqlite.Connection, rows: Rows) -> None:
+def write(rows: Rows, connection: sqlite3.Connection) -> None:
     """Write them, inside a transaction that the caller began."""
     for template, values in (
         (INSERT_RECORD, rows.records),
@@ -90,7 +89,7 @@ async def write(connection: aiosqlite.Connection, rows: Rows) -> None:
     ):
         for start in range(0, len(values), CHUNK):
             part = values[start : start + CHUNK]
-            await connection.execute(statement(template, len(part), len(part[0])), list(chain.from_iterable(part)))
+            connection.execute(statement(template, len(part), len(part[0])), list(chain.from_iterable(part)))
 
 
 @lru_cache(maxsize=1024)
@@ -98,6 +97,10 @@ def statement(template: str, rows: int, columns: int) -> str:
     """`template` for so many rows of so many values."""
     row = f"({', '.join('?' * columns)})"
     return template.format(", ".join([row] * rows))
+
+
+def _body(channel: Channel) -> str:
+    return channel_line(channel) or fields.write(encode_channel(channel))
 
 
 def _turn(record: TurnEnded) -> tuple[str, int, int, int, int, int]:

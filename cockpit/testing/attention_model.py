@@ -247,7 +247,8 @@ class AttentionModel:
         return True
 
     def unmute_server(self, layer: Layer, *, deliver: bool) -> bool:
-        """M-11: one notice with the total, and with `deliver` one dump a channel that has something."""
+        """M-11: one notice with the total, and with `deliver` one dump a channel that has something, or the word that
+        none has (D-11)."""
         if layer not in self.mute.layers:
             return False
         span = self.mute.span
@@ -255,7 +256,8 @@ class AttentionModel:
         if not self.mute.layers:
             backlogs = {name: room.of_span(span) for name, room in self.rooms.items() if room.mute.span != span}
             total = sum(map(len, backlogs.values()))
-            self.told.append(Told(_withheld(SERVER, total), total, None, "muted-backlog"))
+            lines: list[str] | None = [] if deliver and not total else None
+            self.told.append(Told(_withheld(SERVER, total), total, lines, "muted-backlog"))
             for name, backlog in backlogs.items():
                 if deliver and backlog:
                     room = self.rooms[name]

@@ -10,7 +10,7 @@ from textual.events import Key
 from textual.pilot import Pilot
 
 from cockpit.core.events import Event
-from cockpit.recipe import shipped_dir
+from cockpit.shipped import shipped_dir
 from cockpit.testing.fake_link import START, FakeLink
 from cockpit.ui import keys as bound
 from cockpit.ui.app import CockpitApp

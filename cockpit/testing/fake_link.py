@@ -35,7 +35,7 @@ from cockpit.core.records import ReportKind, Usage
 from cockpit.core.target import parse as parse_target
 from cockpit.core.verbs import Command, parse
 from cockpit.errors import VerbCode, VerbError
-from cockpit.recipe import shipped_dir
+from cockpit.shipped import shipped_dir
 
 START = 1_796_029_200.0
 """2026-11-30 09:00 UTC, as the fake clock has it."""

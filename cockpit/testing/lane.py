@@ -21,7 +21,7 @@ from cockpit.core.records import Record, width
 from cockpit.core.step import Admit, Cancel, Due, Input, Mute, TuneOut, Unmute, step
 from cockpit.core.target import Target, channel
 from cockpit.core.world import Actor, Effect, Now, Step, World
-from cockpit.engine.ledger import numbered
+from cockpit.engine.draft import numbered
 
 R = TypeVar("R")
 

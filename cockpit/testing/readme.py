@@ -15,7 +15,8 @@ from pathlib import Path
 from cockpit.core.events import ChannelChanged, Reported
 from cockpit.core.verbs import VERBS
 from cockpit.engine.assemble import open_session
-from cockpit.recipe import load, shipped_dir
+from cockpit.recipe import load
+from cockpit.shipped import shipped_dir
 from cockpit.ui.app import CockpitApp
 
 BEGIN, END = "<!-- verbs -->\n", "<!-- /verbs -->"

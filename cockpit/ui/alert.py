@@ -15,6 +15,7 @@ from cockpit.core.duration import parse_duration
 from cockpit.core.events import ChannelChanged
 from cockpit.core.verbs import nearest
 from cockpit.errors import UsageError
+from cockpit.ui.keymap import line_of
 from cockpit.ui.text import Safe, own
 from cockpit.ui.words import short
 
@@ -33,23 +34,40 @@ class Alerts:
 def settings(path: Path) -> Alerts:
     """`bell = true`, `notify = true`, `ring_every = "10s"`, each where it is there. Raises UsageError with the file and
     the field."""
+    alerts, wrong = settings_or_told(path)
+    if wrong:
+        raise UsageError("; ".join(wrong))
+    return alerts
+
+
+def settings_or_told(path: Path) -> tuple[Alerts, tuple[str, ...]]:
+    """The same, and what is wrong, a line each: a wrong field is as if it was not there, and the rest holds."""
     try:
-        data = tomllib.loads(path.read_text("utf-8"))
+        text = path.read_text("utf-8")
+        data = tomllib.loads(text)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"settings {path}: {error}") from error
-    for name in data:
-        if name not in _FIELDS:
-            close = nearest(name, _FIELDS)
-            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(_FIELDS)}"
-            raise UsageError(f"settings {path}: no field {name!r}; {hint}")
-    for name in ("bell", "notify"):
-        if not isinstance(data.get(name, False), bool):
-            raise UsageError(f"settings {path}: {name} is {data[name]!r}, not true or false")
+        return SILENT, (f"settings {path}: {error}",)
+    wrong = {name: why for name, value in data.items() if (why := _wrong(name, value))}
+    good = {name: value for name, value in data.items() if name not in wrong}
+    alerts = Alerts(good.get("bell") is True, good.get("notify") is True)
+    if "ring_every" in good:
+        alerts = replace(alerts, every=parse_duration(str(good["ring_every"])))
+    return alerts, tuple(f"settings {path}{line_of(name, text)}: {why}" for name, why in wrong.items())
+
+
+def _wrong(name: str, value: object) -> str:
+    """What is wrong with one field, or empty."""
+    if name not in _FIELDS:
+        close = nearest(name, _FIELDS)
+        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(_FIELDS)}"
+        return f"no field {name!r}; {hint}"
+    if name != "ring_every":
+        return "" if isinstance(value, bool) else f"{name} is {value!r}, not true or false"
     try:
-        every = parse_duration(str(data.get("ring_every", "10s")))
+        parse_duration(str(value))
     except ValueError as error:
-        raise UsageError(f"settings {path}: ring_every is {data['ring_every']!r}: {error}") from error
-    return Alerts(data.get("bell") is True, data.get("notify") is True, every)
+        return f"ring_every is {value!r}: {error}"
+    return ""
 
 
 SILENT = Alerts()
@@ -60,6 +78,12 @@ def asked(path: Path | None, *, bell: bool, notify: bool) -> Alerts:
     """The file's settings, where there is one, with what the command line asks for on top. Raises UsageError."""
     kept = SILENT if path is None else settings(path)
     return replace(kept, bell=kept.bell or bell, notify=kept.notify or notify)
+
+
+def asked_or_told(path: Path | None, *, bell: bool, notify: bool) -> tuple[Alerts, tuple[str, ...]]:
+    """The same, and what is wrong in the file, a line each."""
+    kept, wrong = (SILENT, ()) if path is None else settings_or_told(path)
+    return replace(kept, bell=kept.bell or bell, notify=kept.notify or notify), wrong
 
 
 class Ringer:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from textual import events
+from textual.app import App
 from textual.driver import Driver
 from textual.reactive import Reactive
 
@@ -21,6 +22,9 @@ from cockpit.ui.theme import ascii_wanted, load, names
 
 MONO = "mono"
 """The theme that NO_COLOR takes, whatever was asked for."""
+
+OUT = 0.02
+"""Seconds that the driver's thread has to write the first frame before anything slow begins beside it."""
 
 
 class CockpitApp(LookApp, inherit_bindings=False):
@@ -63,15 +67,22 @@ class CockpitApp(LookApp, inherit_bindings=False):
         self.register_theme(self.look.textual())
         self.theme = self.look.name
 
+    def get_default_screen(self) -> MainScreen:
+        return self._main
+
     def on_mount(self) -> None:
         self.set_keymap(changes(self.keys))
-        self.push_screen(self._main)
+        self.app_resume_signal.subscribe(self, self._back)
+
+    def _back(self, app: App[int]) -> None:
+        """After fg the terminal is blank, though nothing changed (cases.md F-9)."""
+        self.screen.refresh()
 
     def post_display_hook(self) -> None:
         """Textual drew something: the first time that it was the main screen, slow work may begin."""
         if not self._drawn and self._running and self.screen is self._main and self._main.size:
             self._drawn = True
-            self._main.call_later(self._main.drawn)
+            self._main.set_timer(OUT, self._main.drawn, name="drawn")
 
     @property
     def main(self) -> MainScreen:

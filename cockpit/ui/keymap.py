@@ -1,7 +1,7 @@
 """Keys as the operator wants them: a TOML file that names an id of `keys.KEYS` and its new key.
 
-Read whole before the first frame. An unknown id, a key that is none, and two things on one key are refused at once,
-with what is near; an old key never keeps its old meaning (cases.md F-32).
+Read whole before the first frame. An unknown id, a key that is none, and two things on one key are told at once, with
+what is near, and change nothing; an old key never keeps its old meaning (cases.md F-32).
 """
 
 from __future__ import annotations
@@ -21,29 +21,64 @@ from cockpit.ui.keys import KEYS, Key, clashes
 
 def remapped(path: Path) -> tuple[Key, ...]:
     """`KEYS` with what the file changes, such as `"verb.mute" = "M"`. Raises UsageError with the file and the id."""
-    try:
-        data = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"keys {path}: {error}") from error
-    wanted = dict(_flat(data))
-    known = {key.id: key for key in KEYS}
-    for name, value in wanted.items():
-        if name not in known:
-            close = nearest(name, known)
-            hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(known)}"
-            raise UsageError(f"keys {path}: no key is called {name!r}; {hint}")
-        if not known[name].at_once:
-            raise UsageError(f"keys {path}: {name} is a line's own key and stays what it is")
-        if not isinstance(value, str) or not _named(value):
-            raise UsageError(f"keys {path}: {name} is {value!r}, not a key such as 'M', 'f5' or 'ctrl+t'")
-    keys = tuple(
-        replace(key, keys=_named(str(wanted[key.id])), shown=str(wanted[key.id])) if key.id in wanted else key
-        for key in KEYS
-    )
-    found = clashes(keys)
-    if found:
-        raise UsageError(f"keys {path}: {'; '.join(found)}")
+    keys, wrong = remapped_or_told(path)
+    if wrong:
+        raise UsageError("; ".join(wrong))
     return keys
+
+
+def remapped_or_told(path: Path) -> tuple[tuple[Key, ...], tuple[str, ...]]:
+    """The same, and what is wrong, a line each: a wrong entry, or one that clashes, is its key's default, and the rest
+    of the file holds."""
+    try:
+        text = path.read_text("utf-8")
+        data = tomllib.loads(text)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        return KEYS, (f"keys {path}: {error}",)
+    wanted: dict[str, str] = {}
+    told: list[str] = []
+    for name, value in _flat(data):
+        wrong = _wrong(name, value)
+        if wrong:
+            told.append(f"keys {path}{line_of(name, text)}: {wrong}")
+        else:
+            wanted[name] = str(value)
+    keys = _with(wanted)
+    while found := clashes(keys):
+        # the last one of the file gives way: without any there is no clash
+        name = next((each for each in reversed(wanted) if any(each in clash.split() for clash in found)), "")
+        told.append(f"keys {path}{line_of(name, text)}: {'; '.join(found)}")
+        del wanted[name]
+        keys = _with(wanted)
+    return keys, tuple(told)
+
+
+def line_of(name: str, text: str) -> str:
+    """`, line 3` where a TOML text gives this field, or empty where that cannot be told."""
+    last = name.rpartition(".")[2]
+    spelt = "|".join(re.escape(each) for each in dict.fromkeys((f'"{name}"', f"'{name}'", name, f'"{last}"', last)))
+    found = re.search(rf"^[ \t]*(?:{spelt})[ \t]*=", text, re.MULTILINE) if name else None
+    return "" if found is None else f", line {text.count(chr(10), 0, found.start()) + 1}"
+
+
+def _wrong(name: str, value: object) -> str:
+    """What is wrong with one entry, or empty."""
+    known = {key.id: key for key in KEYS}
+    if name not in known:
+        close = nearest(name, known)
+        hint = f"did you mean {' or '.join(close)}?" if close else f"there are {', '.join(known)}"
+        return f"no key is called {name!r}; {hint}"
+    if not known[name].at_once:
+        return f"{name} is a line's own key and stays what it is"
+    if not isinstance(value, str) or not _named(value):
+        return f"{name} is {value!r}, not a key such as 'M', 'f5' or 'ctrl+t'"
+    return ""
+
+
+def _with(wanted: Mapping[str, str]) -> tuple[Key, ...]:
+    return tuple(
+        replace(key, keys=_named(wanted[key.id]), shown=wanted[key.id]) if key.id in wanted else key for key in KEYS
+    )
 
 
 def changes(keys: tuple[Key, ...]) -> dict[str, str]:

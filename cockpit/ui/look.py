@@ -52,8 +52,11 @@ class Painted(Widget):
         """What to paint on `width` × `height` cells, top to bottom; missing lines are blank."""
         return ()
 
+    def line(self, y: int, width: int, height: int) -> Line:
+        """The one of them at `y`."""
+        shown = self.lines(width, height)
+        return shown[y] if y < len(shown) else ()
+
     def render_line(self, y: int) -> Strip:
-        width = self.size.width
-        shown = self.lines(width, self.size.height)
-        line = shown[y] if y < len(shown) else ()
-        return strip(line, width, app_of(self).look, self.rich_style)
+        width, height = self.size
+        return strip(self.line(y, width, height), width, app_of(self).look, self.rich_style)

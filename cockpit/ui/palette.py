@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cockpit.core.verbs import VERBS, Param, Verb
+from cockpit.core.verbs import BY_NAME, VERBS, Param, Verb
 from cockpit.ui import lines
 from cockpit.ui.keys import BY_ID, Key, Scope, of_scope
 from cockpit.ui.text import Safe, own
+
+_ALSO = {"peek": "table.peek"}
+"""Verbs that a second key of the table says too, by its id: one entry has both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +83,12 @@ def _searched(choice: Choice) -> str:
     return f"{choice.name} {choice.does} {usage}".casefold()
 
 
-def _shown(keys: Sequence[Key], verb: Verb) -> str:
-    """The verb's key as people write it and as the operator has it."""
-    own = next((key.shown for key in keys if verb in BY_ID.get(key.id, ())), "")
-    return own or ("Esc Esc" if verb.key == "escape escape" else verb.key or "")
+def _shown(verb: Verb, around: Around) -> str:
+    """The verb's keys as people write them and as the operator has them."""
+    known = {key.id: key.shown for key in around.keys}
+    other = known.get(_ALSO.get(verb.name, ""), "") if around.scope == "table" else ""
+    own = next((known[id_] for id_, verbs in BY_ID.items() if verb in verbs and id_ in known), "")
+    return f"{own} {other}".strip() or ("Esc Esc" if verb.key == "escape escape" else verb.key or "")
 
 
 def _of_verb(verb: Verb, around: Around) -> Choice:
@@ -103,7 +108,7 @@ def _of_verb(verb: Verb, around: Around) -> Choice:
         run = tuple(lines.verb_line(verb, target=target) for target in on)
     else:
         run = (lines.verb_line(verb, agent=around.agent) if around.agent else lines.verb_line(verb),)
-    key, refused = _shown(around.keys, verb), around.read_only and verb.writes
+    key, refused = _shown(verb, around), around.read_only and verb.writes
     return Choice(f"verb {verb.name}", verb.name, verb.does, key, verb, refused=refused, run=run, ask=ask)
 
 
@@ -114,8 +119,10 @@ def _begun(verb: Verb, targets: Sequence[str], missing: Sequence[Param]) -> str:
 
 
 def _moves(keys: Sequence[Key], scope: Scope) -> Iterator[Choice]:
-    """What is no verb: the keys of the pane and those that hold everywhere, but the one that opens this."""
+    """What is no verb: the keys of the pane and those that hold everywhere, but the one that opens this. One that is
+    called as a verb is says what it is of."""
     for key in of_scope(scope, "anywhere", keys=keys):
-        if key.id not in BY_ID and key.id != "go.palette":
+        if key.id not in BY_ID and key.id not in {"go.palette", *_ALSO.values()}:
             name = key.id.partition(".")[2].replace("_", " ")
+            name = f"{name} report" if name in BY_NAME and scope == "reports" else name
             yield Choice(f"key {key.id}", name, key.does, key.shown, action=key.action, scope=key.scope)

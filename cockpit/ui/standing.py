@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from cockpit.core.events import AgentView, ChannelChanged, TurnChanged, View
 from cockpit.core.records import Usage
 from cockpit.ui.text import Safe, line, own
-from cockpit.ui.words import DOING, tokens
+from cockpit.ui.words import DOING, doing, tokens
 
 IDLE = "idle"
 
@@ -67,17 +67,17 @@ class Standing:
         """The same after these turns began or ended; usage is added where the snapshot did not hold it yet."""
         agents = self.agents
         for turn in turns:
-            doing = turn.detail or DOING[turn.reason] if turn.state == "started" else IDLE
+            does = turn.detail or DOING[turn.reason] if turn.state == "started" else IDLE
             usage = turn.usage if counted and turn.usage is not None else Usage()
             agents = tuple(
-                replace(agent, activity=doing, usage=agent.usage + usage) if agent.name == turn.agent else agent
+                replace(agent, activity=does, usage=agent.usage + usage) if agent.name == turn.agent else agent
                 for agent in agents
             )
         return replace(self, agents=agents)
 
     def doing(self, agent: AgentView) -> Safe:
         """`scout: idle`."""
-        return own(f"{line(agent.name, 24)}: {line(agent.activity, 40)}")
+        return own(f"{line(agent.name, 24)}: {doing(agent.activity)}")
 
     def counted(self) -> Safe:
         """`2 muted 1 tuned-out 1 killed`, what is nought left out."""

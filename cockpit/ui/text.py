@@ -16,6 +16,8 @@ from typing import Literal, NewType
 from rich.cells import cell_len
 from wcwidth import wcwidth
 
+from cockpit.core.notices import count
+
 Safe = NewType("Safe", str)
 """Text that came through this door. Joining or slicing gives a plain `str`: bring it back through `own`."""
 
@@ -66,7 +68,7 @@ def block(raw: str, most: int = LONGEST) -> Safe:
     rest = len(raw) - most
     shown = _BREAKS.sub("\n", raw[:most]).replace("\t", "    ")
     safe = "\n".join(_inert(part) for part in shown.split("\n"))
-    return Safe(f"{safe}\n[{rest} more characters, in the store]" if rest > 0 else safe)
+    return Safe(f"{safe}\n[{count(rest, 'more character')}, in the store]" if rest > 0 else safe)
 
 
 def typed(raw: str) -> Safe:

@@ -14,8 +14,9 @@ from cockpit.ui.text import Safe, own
 MINUTES = 10
 """Minutes that the bars tell of, the last one at their right."""
 
-_BARS = "▁▂▃▄▅▆▇█"
-_ASCII = "_.:-=+*#"
+BARS = "▁▂▃▄▅▆▇█"
+ASCII_BARS = "_,:;=%#@"
+"""The same in a C locale: none of the signs that a state or a mark has there."""
 
 
 class Traffic:
@@ -52,5 +53,5 @@ class Traffic:
         if counts is None:
             return own(" " * MINUTES)
         most = max(counts)
-        signs = _ASCII if ascii_only else _BARS
+        signs = ASCII_BARS if ascii_only else BARS
         return own("".join(" " if not n else signs[-(-n * len(signs) // most) - 1] for n in counts))

@@ -6,10 +6,11 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from cockpit.core.channel import Attention
 from cockpit.core.events import ChannelChanged, EpochView
 from cockpit.core.message import Json
+from cockpit.core.notices import count
 from cockpit.core.records import ReportKind, TurnReason, Usage
+from cockpit.core.target import KINDS
 from cockpit.ui.text import Safe, cells, clip_middle, line, own
 
 DOING: Mapping[TurnReason, str] = {
@@ -37,7 +38,8 @@ REPORT_TAGS: Mapping[ReportKind, str] = {
 }
 """The word before a report's text; the trigger lines (wake, cadence, cancel) are set off by dots instead."""
 
-_ATTENTION: Mapping[Attention, str] = {"muted": "muted", "tuned-out": "tuned-out", "closed": "closed", "open": ""}
+SHORT = 24
+"""Cells of a channel's name where it stands beside what is said of it."""
 
 
 def clock(at: float) -> Safe:
@@ -50,13 +52,21 @@ def day_clock(at: float) -> Safe:
     return own(datetime.fromtimestamp(at, UTC).astimezone().strftime("%m-%d %H:%M:%S"))
 
 
-def short(target: str) -> Safe:
-    """`#noisy` of `channel:disc/disc:guild:noisy`; the target itself for the other kinds. At most 24 cells."""
+def short(target: str, room: int = SHORT) -> Safe:
+    """A channel beside what is said of it: `#noisy` where its id is one word (cockpit.md, Screen), else its name as
+    the table's row has it in so many cells, so that one channel goes by one name."""
     kind, _, name = target.partition(":")
-    if kind != "channel":
-        return clip_middle(line(target, 200), 24)
-    last = name.partition("/")[2].replace("/", ":").rpartition(":")[2] or name
-    return clip_middle(line(f"#{last.removeprefix('#')}", 200), 24)
+    ident = name.partition("/")[2] or name
+    if kind == "channel" and ident and not set(ident) & {":", "/"}:
+        return clip_middle(line(f"#{ident.removeprefix('#')}", 200), room)
+    return named(target, room)
+
+
+def doing(activity: str) -> Safe:
+    """What an agent does, a channel in it by its short name: `reading #noisy`."""
+    does, _, what = activity.partition(" ")
+    known = what.partition(":")[0] in KINDS
+    return line(f"{does} {short(what)}" if known else activity, 40)
 
 
 def named(target: str, room: int) -> Safe:
@@ -133,7 +143,7 @@ def epoch(view: EpochView, now: float) -> Safe:
     """An epoch's parameters, wakes used and time left, in one line."""
     words = [
         f"every {spans(view.cadence)}",
-        f"at most {view.cap} messages" if view.cap else "summary only",
+        f"at most {count(view.cap, 'message')}" if view.cap else "summary only",
         f"wake {view.wakes} of {view.max_wakes}",
     ]
     if view.deadline is not None:
@@ -150,5 +160,6 @@ def totals(values: Mapping[str, Json]) -> Safe:
         if name.startswith("seconds_"):
             words.append(f"{name.removeprefix('seconds_').replace('_', ' ')} {minutes(value)}")
         else:
-            words.append(f"{int(value)} {name.replace('_', ' ')}")
+            one = name.removesuffix("es" if name == "crashes" else "s")
+            words.append(f"{int(value)} {(one if value == 1 else name).replace('_', ' ')}")
     return line(" · ".join(words) or "nothing counted yet")

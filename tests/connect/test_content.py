@@ -9,6 +9,7 @@ import pytest
 from cockpit.connect.config import Limits
 from cockpit.connect.content import blocks
 from cockpit.core.message import Json, Media, Text
+from cockpit.core.text import render
 
 LIMITS = Limits(text=10, media=9)
 DATA = base64.b64encode(b"123456789").decode()
@@ -57,10 +58,30 @@ def test_media_beyond_the_limit_of_one_message_leaves_a_placeholder() -> None:
     image: Json = {"type": "image", "data": DATA, "mimeType": "image/png"}
     first, second = blocks([image, image], LIMITS)
     assert first == Media("image", "image/png", DATA)
-    assert second == Media("image", "image/png", names="1 kB, larger than the host takes")
+    assert second == Media("image", "image/png", names="of 1 kB, more than the host takes")
+    assert render([second]) == "[image of 1 kB, more than the host takes]"
 
 
-def test_data_that_is_no_base64_is_not_kept() -> None:  # K-64
-    assert blocks([{"type": "image", "data": "%%%", "mimeType": 5}], LIMITS) == (
-        Media("image", None, names="unreadable data"),
+def test_data_that_is_no_base64_is_not_kept_and_said_in_words() -> None:  # K-64
+    found = blocks(
+        [{"type": "image", "data": "%%%", "mimeType": 5}, {"type": "image", "data": "%", "name": "a.png"}], LIMITS
     )
+    assert found == (
+        Media("image", names="that could not be read"),
+        Media("image", names="a.png that could not be read"),
+    )
+    assert render(found) == "[image that could not be read]\n[image a.png that could not be read]"
+
+
+@pytest.mark.parametrize(
+    ("mime", "shown"),
+    [
+        ("image/png", "[image image/png 1 kB]"),
+        ("image/svg+xml; charset=utf-8", "[image image/svg+xml 1 kB]"),
+        ("image/png]", "[image 1 kB]"),
+        ("image/png · you · now", "[image 1 kB]"),
+        ("png", "[image 1 kB]"),
+    ],
+)
+def test_a_media_type_that_is_none_is_left_out(mime: str, shown: str) -> None:  # D-10, K-64
+    assert render(blocks([{"type": "image", "data": DATA, "mimeType": mime}], LIMITS)) == shown

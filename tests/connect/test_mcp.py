@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import pytest
 
@@ -163,6 +165,18 @@ async def test_updates_of_resources_become_messages(serve: Serve) -> None:  # M-
     assert await served.remote.do("expect", method="resources/subscribe") == [{"uri": "fixture:one"}]
     await served.remote.do("updated", uri="fixture:one")
     await served.host.until(lambda: served.host.texts() == ["resource updated: fixture:one"])
+
+
+async def test_a_server_without_what_it_said_it_has_is_no_fault(serve: Serve, tmp_path: Path) -> None:  # R-3
+    """A method that it does not know has nothing to offer, and what comes after it is asked for all the same."""
+    unknown = {"error": {"code": -32601, "message": "Method not found"}}
+    said = [{"do": "answer", "method": method, "how": unknown} for method in ("logging/setLevel", "resources/list")]
+    script = tmp_path / "script"
+    script.write_text("\n".join(map(json.dumps, said)), encoding="utf-8")
+    served = await serve("--script", str(script))
+    await served.remote.do("expect", method="resources/list")
+    await served.remote.do("request", method="channels/list")  # what it answered before this was taken
+    assert served.host.faults == []
 
 
 async def test_a_message_that_cannot_be_stored_harms_nobody(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:

@@ -37,10 +37,16 @@ def refused(line: str) -> VerbError:
         ('switch "main"', "switch", None, {"branch": "main"}),
         ("context scout", "context", None, {"agent": "scout"}),
         ("audit", "audit", None, {}),
+        ("go=mute target = mcp:git", "mute", "mcp:git", {}),
+        ("mute target= mcp:git reason =loud", "mute", "mcp:git", {"reason": "loud"}),
+        ("go=mute target = 'mcp:git' REASON = \"too loud\"", "mute", "mcp:git", {"reason": "too loud"}),
+        ("cancel target = channel:d/a=b", "cancel", "channel:d/a=b", {}),
+        ("go=why message = disc/m1", "why", None, {"message": "disc/m1"}),
     ],
 )
 def test_both_forms_say_the_same(line: str, verb: str, target: str | None, values: dict[str, Value]) -> None:
-    """`go=VERB target=TARGET [name=value …]` in any order and case of names, `VERB TARGET` for short."""
+    """`go=VERB target=TARGET [name=value …]` in any order and case of names, with spaces around an `=` or without;
+    `VERB TARGET` for short."""
     found = parse(line)
     assert (found.verb.name, found.target, dict(found.values)) == (verb, target, values)
 
@@ -67,6 +73,7 @@ def test_what_is_said_stands_as_it_was_typed() -> None:
     assert parse('ask "hi" they said').text("text") == '"hi" they said'
     assert parse('say to=feed:general "hi"').text("text") == '"hi"'
     assert parse("ask 'hi'").text("text") == "'hi'"
+    assert parse("ask is text = right").text("text") == "is text = right"
 
 
 @pytest.mark.parametrize(
@@ -92,7 +99,7 @@ def test_a_count_that_is_no_number_is_refused_by_name(name: str, bad: str) -> No
     """T-1, K-48."""
     error = refused(f"tune-out channel:d/n {name}={bad}")
     assert error.code == "bad_value"
-    assert f"{name}={bad!r}" in str(error)
+    assert f"{name}={bad!r} is {'below 0' if bad in {'-1', '-0.5'} else 'not a whole number'}" in str(error)
 
 
 @pytest.mark.parametrize("name", ["cadence", "for"])
@@ -127,6 +134,9 @@ def test_a_count_of_any_size_stays_a_number_that_a_store_can_hold(written: str) 
         ("go=mute", "missing_value", "mute needs target="),
         ("go=mute target=", "missing_value", "target= has no value"),
         ('go=mute target="  "', "missing_value", "target= has no value"),
+        ('go=mute target="" mcp:git', "bad_value", "no place for 'mcp:git'"),
+        ("go=mute target= reason=x", "missing_value", "target= has no value"),
+        ("go=mute mcp:git = x", "bad_value", "nothing stands before '='"),
         ("go=ask", "missing_value", "ask needs text="),
         ("go=mute target=mcp:git reson=x", "bad_value", "did you mean reason=?"),
         ("go=stop target=mcp:git", "bad_value", "it takes nothing"),
@@ -168,6 +178,7 @@ LONG = 10_000_000
         f"tune-out channel:d/n cap={'9' * LONG}",
         f"tune-out channel:d/n cap={'-' * 300}",
         f"tune-out channel:d/n for={'9' * LONG}",
+        f"mute {'a ' * (LONG // 50)}",
     ],
     ids=lambda line: line[:30],
 )
@@ -207,6 +218,20 @@ def test_a_glob_of_many_stars_is_tried_in_no_time() -> None:
 def test_the_nearest_stand_first() -> None:
     assert nearest("mcp:gi", ["mcp:db", "mcp:github", "mcp:git"])[:2] == ("mcp:github", "mcp:git")
     assert nearest("zzz", ["mcp:git"]) == ()
+
+
+@pytest.mark.parametrize(
+    ("word", "known", "named"),
+    [
+        ("mut", ["quit", "mute", "unmute"], ("mute",)),
+        ("un", ["mute", "unmute", "undo"], ("unmute", "undo")),
+        ("verb.mutee", ["verb.quit", "verb.mute", "verb.peek"], ("verb.mute",)),
+        ("mcp:gti", ["mcp:db", "mcp:git", "mcp:github"], ("mcp:git", "mcp:github")),
+    ],
+)
+def test_what_begins_so_wins_over_what_is_only_alike(word: str, known: list[str], named: tuple[str, ...]) -> None:
+    """A word that shares no more with it than the head of all of them is not named."""
+    assert nearest(word, known) == named
 
 
 def test_each_verb_stands_once_and_shows_its_usage() -> None:

@@ -90,7 +90,7 @@ async def test_a_raised_value_is_said_to_agent_and_operator(start: Start, model:
         assert "cadence_seconds 5 is below its floor and was raised to 30" in said
         assert "max_wakes 0 is below its floor and was raised to 1" in said
         answer = await cockpit.run("go=tune-out target=channel:disc/quiet for=10")
-        assert "duration_seconds 10 is below its floor and was raised to 60" in answer.ran.message
+        assert answer.ran.message.endswith("is tuned out; for 10 s is below its floor and was raised to 60 s")
 
 
 async def test_the_tools_description_names_defaults_and_floors(start: Start, model: CuedModel) -> None:

@@ -211,7 +211,7 @@ async def test_an_integrity_server_is_muted_only_with_the_operators_word(start: 
     """M-8, K-115: the override goes to the audit; the resident can never."""
     async with start(recipe(GIT + "\nintegrity = true", DISC)) as cockpit:
         refused = (await cockpit.run("go=mute target=mcp:git")).ran
-        assert (refused.ok, refused.code, refused.hint) == (False, "refused", 'override="<why>"')
+        assert (refused.ok, refused.code, refused.hint) == (False, "refused", 'go=mute target=mcp:git override="<why>"')
         assert (await use(cockpit, model, "mute_channel", channel="mcp:git")).startswith("refused: ")
         assert label(cockpit, "mcp:git") == "online"
         assert (await cockpit.run('go=mute target=mcp:git override="it floods"')).ran.ok

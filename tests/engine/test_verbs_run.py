@@ -236,6 +236,23 @@ async def test_a_muted_servers_channels_are_told_too(start: Start, model: CuedMo
         assert (last["mcp:disc"], last[NOISY]) == ("muted", "muted")
 
 
+async def test_why_names_whom_a_diverted_message_has_woken_later(start: Start, model: CuedModel) -> None:
+    """cockpit.md, `why`: once its wake was counted; not where that wake has ended the epoch instead (T-10)."""
+    async with start() as cockpit:
+        await cockpit.run(f"go=tune-out target={NOISY} wakes=1")
+        disc = cockpit.servers["disc"]
+        await disc.say("noisy", "scout?", addressed=True, message_id="m1")
+        await disc.say("noisy", "lunch", message_id="n1")
+        await cockpit.settle()
+        assert (await why(cockpit, "disc/m1")).woke == ()
+        await cockpit.advance(2.0)
+        await disc.say("noisy", "scout!", addressed=True, message_id="m2")
+        await cockpit.advance(2.0)
+        assert cockpit.channel(NOISY).epoch is None
+        woke = {each: (await why(cockpit, f"disc/{each}")).woke for each in ("m1", "n1", "m2")}
+        assert woke == {"m1": ("Subconscious",), "n1": (), "m2": ()}
+
+
 async def test_read_only_refuses_what_writes(tmp_path: Path) -> None:
     """cockpit.md: every writing verb, and prompts; what reads still reads."""
     path = tmp_path / "recipe.toml"
@@ -255,6 +272,7 @@ async def test_read_only_refuses_what_writes(tmp_path: Path) -> None:
             for line in ("go=mute target=mcp:disc", "go=ask text=hi", "go=kill target=mcp:disc", "go=stop", "go=undo"):
                 answer = await link.run(line)
                 assert (answer.ran.ok, answer.ran.code) == (False, "read_only")
+                assert answer.ran.hint == "start the cockpit without --read-only"
             assert (await link.ask("hi")).ran.code == "read_only"
             assert (await link.run("go=peek target=mcp:disc")).ran.ok
             assert (await link.run("go=stats")).ran.ok

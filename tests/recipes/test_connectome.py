@@ -57,6 +57,10 @@ def test_what_has_no_meaning_is_one_warning(tmp_path: Path) -> None:
         ({"agent": {"name": "clerk"}}, "systemPrompt"),
         ({"subconscious": {"enabled": True}}, "system_prompt"),
         ({"subconscious": {"systemPrompt": "x", "reAnchorFraction": 0}}, "re_anchor_fraction"),
+        (
+            {"mcpServers": {"a": {"command": "${A}", "env": {"B": "${B}"}}}},
+            "the variable A is not set; also not set: B",
+        ),
     ],
 )
 def test_it_is_checked_as_any_recipe(tmp_path: Path, change: dict[str, object], said: str) -> None:

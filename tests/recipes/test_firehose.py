@@ -7,7 +7,7 @@ from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
-from cockpit.recipe import shipped_recipes
+from cockpit.shipped import shipped_recipes
 from cockpit.testing.program import headless
 
 CHANNELS, MESSAGES = 20, 2_000

@@ -8,7 +8,7 @@ import signal
 import subprocess
 from pathlib import Path
 
-from cockpit.recipe import shipped_recipes
+from cockpit.shipped import shipped_recipes
 from cockpit.testing.http_server import Exchange, HttpServer
 from cockpit.testing.program import Line, Program, fields, headless, items
 

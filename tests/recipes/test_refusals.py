@@ -338,6 +338,28 @@ def test_a_variable_that_is_not_set_is_named_and_no_secret_is_shown(tmp_path: Pa
     assert "s3cret" not in line  # R-7
 
 
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ("A", "the variable A is not set"),
+        ("A A B", "the variable A is not set; also not set: B"),
+        ("A B C D E F G H", "the variable A is not set; also not set: B, C, D, E, F, G, H"),
+        ("A B C D E F G H I J", "the variable A is not set; also not set: B, C, D, E, F, G, H and 2 more"),
+    ],
+)
+def test_every_variable_that_is_not_set_is_named_at_once(tmp_path: Path, names: str, said: str) -> None:  # R-5
+    pairs = "".join(f'V{place} = "${{{name}}}"\n' for place, name in enumerate(names.split()))
+    text = f'[[mcpl]]\nname = "disc"\ncommand = ["x"]\n\n[mcpl.env]\n{pairs}'
+    assert refused_after_good(tmp_path, text) == f"home.toml:14: mcpl[0].env.V0: {said}"
+
+
+def test_variables_that_are_not_set_are_named_beside_other_problems(tmp_path: Path) -> None:  # R-5
+    text = '[[mcpl]]\nname = "disc"\ncommand = ["x"]\nenv = { A = "${A}${B}" }\npin = 1\n'
+    said = "home.toml:12: mcpl[0].env.A: the variables A and B are not set … and 1 more"
+    assert refused_after_good(tmp_path, text) == said
+    assert refused(tmp_path, "nam = 1\n" + GOOD + text).endswith("nearest: name; not set: A, B … and 1 more")
+
+
 def test_a_secret_of_the_wrong_type_is_not_shown(tmp_path: Path) -> None:  # R-7
     text = '[[mcp]]\nname = "a"\nurl = "http://x"\nheaders = { Authorization = 31337 }\n'
     said = "mcp[0].headers.Authorization: must be a string, not an integer"
@@ -409,6 +431,13 @@ def test_an_unknown_name_of_a_shipped_recipe_is_refused_with_the_nearest(
     assert str(caught.value).endswith("; nearest: demo")
     with pytest.raises(RecipeError, match="no recipe ''"):
         load("", {})
+    with pytest.raises(RecipeError, match="no recipe 'aaa"):
+        load("a" * 300, {})  # longer than a file's name can be
+
+
+@pytest.mark.parametrize("name", ["home.toml", "home.json"])
+def test_an_empty_recipe_is_sent_to_init(tmp_path: Path, name: str) -> None:
+    assert refused(tmp_path, " \n", name) == f"{name}: is empty: `cockpit init` writes a first recipe"
 
 
 def test_a_missing_key_is_told_apart_from_the_recipe(tmp_path: Path) -> None:

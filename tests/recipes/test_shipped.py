@@ -11,7 +11,8 @@ import pytest
 import cockpit
 from cockpit.core.target import Target
 from cockpit.errors import RecipeError
-from cockpit.recipe import check, check_keys, find_command, listing, load, shipped_dir, shipped_recipes
+from cockpit.recipe import check, check_keys, find_command, listing, load
+from cockpit.shipped import shipped_dir, shipped_recipes
 
 
 def test_the_recipes_ship() -> None:

@@ -22,7 +22,8 @@ from cockpit.testing.program import headless
     ("line", "code", "said"),
     [
         ("chanels", 2, "no command and no recipe 'chanels'; did you mean `cockpit channels`?"),
-        ("intrcom", 2, "no terminal"),  # nearest to a recipe: that is said where it is read
+        ("intrcom", 2, "no recipe 'intrcom': neither a file nor one that ships"),  # before a terminal is asked for
+        ("demoo", 2, "nearest: demo"),
         ("mute", 2, "a verb of a cockpit that runs: cockpit go mute …"),
         ("run demo", 2, "say --headless, or `cockpit RECIPE` for the screen"),
         ("run --headles", 2, "`cockpit run --help` tells more"),

@@ -11,7 +11,7 @@ from cockpit.core.events import ChannelChanged
 from cockpit.errors import UsageError
 from cockpit.testing.driven_screen import Hands
 from cockpit.testing.fake_link import row
-from cockpit.ui.alert import SILENT, Alerts, Ringer, asked, settings
+from cockpit.ui.alert import SILENT, Alerts, Ringer, asked, asked_or_told, settings
 
 BOTH = Alerts(bell=True, notify=True)
 
@@ -87,6 +87,19 @@ def test_the_settings_file(tmp_path: Path) -> None:
     path.write_text("", "utf-8")
     assert settings(path) == SILENT
     assert asked(None, bell=True, notify=False) == Alerts(bell=True)
+
+
+def test_what_is_wrong_in_it_is_told_and_the_rest_holds(tmp_path: Path) -> None:
+    """R-5: the cockpit starts all the same."""
+    path = tmp_path / "settings.toml"
+    path.write_text('bell = true\n\nnotfy = true\nring_every = "soon"\n', "utf-8")
+    alerts, told = asked_or_told(path, bell=False, notify=False)
+    assert alerts == Alerts(bell=True)
+    assert told[0] == f"settings {path}, line 3: no field 'notfy'; did you mean notify?"
+    assert told[1].startswith(f"settings {path}, line 4: ring_every is 'soon'")
+    path.write_text("bell = ", "utf-8")
+    assert asked_or_told(path, bell=True, notify=False)[0] == Alerts(bell=True)
+    assert asked_or_told(None, bell=True, notify=False) == (Alerts(bell=True), ())
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,22 @@ async def test_passing_over_a_row_reads_nothing() -> None:
         assert [screen.row(f"guild:{name}").split()[2:] for name in ("general", "noisy")] == before
 
 
+async def test_rows_out_of_view_are_counted_and_only_then() -> None:
+    """cockpit.md, Screen: what does not fit is never a secret."""
+    async with driven(size=(80, 20)) as screen:
+        assert "5 more ↓" in screen.text.split("\n")[1]
+        await screen.press(*"jjjjj")
+        assert "5 more ↑↓" in screen.text.split("\n")[1]
+        await screen.press("G")
+        assert "5 more ↑ " in screen.text.split("\n")[1]
+        await screen.tell(*(row(each.target, gone=True) for each in demo_rows()[5:]))
+        assert "more" not in screen.text.split("\n")[1]
+        await screen.tell(row("mcp:new"))
+        assert "1 more ↑" in screen.text.split("\n")[1]
+        await screen.pilot.resize_terminal(120, 40)
+        assert "more" not in screen.text.split("\n")[1]
+
+
 async def test_a_filter_says_how_many_rows_it_hides() -> None:
     """K-132"""
     async with driven() as screen:

@@ -40,6 +40,14 @@ async def test_a_colon_or_go_makes_it_a_verb(typed: str) -> None:
         assert "muted" in screen.row("mcp:git")
 
 
+@pytest.mark.parametrize(("typed", "shown"), [(":mute", " > :mute"), ("go=mute", " : go=mute"), ("mute", " > mute")])
+async def test_a_verb_has_one_colon(typed: str, shown: str) -> None:
+    async with driven() as screen:
+        await screen.press("i")
+        await screen.write(typed)
+        assert screen.text.split("\n")[-2] == shown
+
+
 async def test_a_refused_verb_says_why_and_what_to_say_instead() -> None:
     async with driven() as screen:
         await screen.press("i")

@@ -9,8 +9,8 @@ import pytest
 
 from cockpit.errors import UsageError
 from cockpit.testing.driven_screen import driven
-from cockpit.ui.keymap import changes, remapped
-from cockpit.ui.keys import KEYS, Key
+from cockpit.ui.keymap import changes, remapped, remapped_or_told
+from cockpit.ui.keys import KEYS, Key, clashes
 
 
 @pytest.fixture
@@ -48,6 +48,28 @@ def test_what_is_wrong_is_told_at_the_start(keys_of: Path, text: str, says: str)
     with pytest.raises(UsageError, match=re.escape(says)) as caught:
         read(keys_of, text)
     assert str(keys_of) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "holds", "says"),
+    [
+        ('verb.moot = "M"\ngo.next = "f6"\n', {"go.next": "f6"}, "line 1: no key is called 'verb.moot'; did you mean"),
+        ('[go]\nnext = "f6"\nzoom = 3\n', {"go.next": "f6"}, "line 3: go.zoom is 3, not a key"),
+        ('go.next = "f6"\n"verb.mute" = "c"\n', {"go.next": "f6"}, "line 2: c is both verb.mute and verb.cancel"),
+        ('verb.mute = "c"\nverb.cancel = "m"\ngo.zoom = "m"\n', {"verb.mute": "c", "verb.cancel": "m"}, "line 3: m is"),
+        ('verb.mute = "f5"\nverb.cancel = "f5"\n', {"verb.mute": "f5"}, "line 2: f5 is both verb.mute and verb.cancel"),
+        ("verb.mute = ", {}, "Invalid value (at"),
+    ],
+)
+def test_what_is_wrong_is_told_and_the_rest_of_the_file_holds(
+    keys_of: Path, text: str, holds: dict[str, str], says: str
+) -> None:
+    """F-32, R-5: the cockpit starts all the same."""
+    keys_of.write_text(text, "utf-8")
+    keys, told = remapped_or_told(keys_of)
+    assert changes(keys) == holds
+    assert clashes(keys) == []
+    assert [says in each and str(keys_of) in each for each in told] == [True]
 
 
 def test_a_missing_file_is_told(keys_of: Path) -> None:

@@ -10,7 +10,7 @@ from cockpit.core.verbs import VERBS
 from cockpit.testing.driven_screen import driven
 from cockpit.testing.fake_link import START, FakeLink, row, view
 from cockpit.ui.keymap import remapped
-from cockpit.ui.keys import BY_ID, KEYS, of_scope
+from cockpit.ui.keys import BY_ID, KEYS, Scope, of_scope
 from cockpit.ui.palette import Around, choices, matching
 from cockpit.ui.screens.confirm import Confirm
 from cockpit.ui.screens.palette import Palette, Wanted
@@ -24,7 +24,13 @@ def test_it_offers_every_verb_and_every_key_of_the_place() -> None:
     offered = choices(Around(KEYS, "table", ("mcp:git",)))
     assert [each.verb for each in offered if each.verb is not None] == list(VERBS)
     moves = {each.id.removeprefix("key ") for each in offered if each.verb is None}
-    assert moves == {key.id for key in of_scope("table", "anywhere") if key.id not in BY_ID} - {"go.palette"}
+    known = {key.id for key in of_scope("table", "anywhere") if key.id not in BY_ID}
+    assert moves == known - {"go.palette", "table.peek"}
+    assert [each.key for each in offered if each.name == "peek"] == ["p Enter"]
+    scopes: tuple[Scope, ...] = ("table", "reports", "resident")
+    for scope in scopes:
+        listed = [each.name for each in choices(Around(KEYS, scope, ("mcp:git",)))]
+        assert len({*listed}) == len(listed), scope
     assert len({each.id for each in offered}) == len(offered)
 
 

@@ -107,7 +107,7 @@ def test_help_and_palette_say_the_same(verb: Verb) -> None:
     }
     (free,), (gated,) = offered[False], offered[True]
     assert (free.name, free.does) == (verb.name, verb.does)
-    assert free.key == {"escape escape": "Esc Esc"}.get(verb.key or "", verb.key or "")
+    assert free.key == {"escape escape": "Esc Esc", "p": "p Enter"}.get(verb.key or "", verb.key or "")
     assert (free.refused, gated.refused) == (False, verb.writes)
     for line in free.run or (free.ask,):
         assert line.split(" ")[0] == f"go={verb.name}"

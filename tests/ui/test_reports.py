@@ -31,30 +31,47 @@ def top(screen: Driven) -> list[str]:
 async def test_a_report_has_time_and_channel_and_its_words_as_written() -> None:
     """S-9"""
     async with driven(FakeLink(view(reports=(report("You were asked twice.", at=START - 600),)))) as screen:
-        assert "08:50 #noisy  You were asked twice." in screen.text
+        assert "08:50 …disc:guild:noisy  You were asked twice." in screen.text
+
+
+async def test_a_channel_goes_by_the_name_of_its_row() -> None:
+    """One name in the heading and in the row, clipped by one rule; `#noisy` where the id is one word (cockpit.md,
+    Screen)."""
+    for size in ((120, 40), (200, 50)):
+        async with driven(FakeLink(view(reports=(report("Lunch."),))), size=size) as screen:
+            name = screen.row("guild:noisy").split()[1]
+            assert f"09:00 {name}  Lunch." in screen.text
+    async with driven(FakeLink(view(reports=(report("Lunch."),))), size=(80, 24)) as screen:
+        assert "09:00 …guild:noisy  Lunch." in screen.text
+    for target, name in (("channel:disc/noisy", "#noisy"), ("channel:irc/#noisy", "#noisy"), ("mcp:git", "mcp:git")):
+        async with driven(FakeLink(view(reports=(report("Lunch.", channel=target),)))) as screen:
+            assert f"09:00 {name}  Lunch." in screen.text
 
 
 async def test_newest_last() -> None:
     async with driven() as screen:
         await screen.tell(report("first", id="1"), report("second", id="2"))
-        assert shown(screen) == ["09:00 #noisy  first", "09:00 #noisy  second"]
+        assert shown(screen) == ["09:00 …disc:guild:noisy  first", "09:00 …disc:guild:noisy  second"]
 
 
 async def test_triggers_are_set_off_and_failures_stand_out() -> None:
     async with driven() as screen:
         await screen.tell(report("wake 2 of 5", kind="wake", id="1"), report("model down", kind="failure", id="2"))
-        assert shown(screen) == ["09:00 #noisy  · wake 2 of 5 ·", "09:00 #noisy  failed  model down"]
+        assert shown(screen) == [
+            "09:00 …disc:guild:noisy  · wake 2 of 5 ·",
+            "09:00 …disc:guild:noisy  failed  model down",
+        ]
 
 
 async def test_a_report_streams_and_its_whole_takes_the_drafts_place() -> None:
     """S-9"""
     async with driven() as screen:
         await screen.tell(piece("You were "))
-        assert shown(screen) == ["09:00 #noisy  You were "]
+        assert shown(screen) == ["09:00 …disc:guild:noisy  You were "]
         await screen.tell(piece("asked"))
         assert "You were asked" in screen.text
         await screen.tell(piece("", done=True), report("You were asked.", id="9"))
-        assert shown(screen) == ["09:00 #noisy  You were asked."]
+        assert shown(screen) == ["09:00 …disc:guild:noisy  You were asked."]
         await screen.tell(report("You were asked.", id="9"))
         assert len(shown(screen)) == 1
 
@@ -63,7 +80,7 @@ async def test_two_drafts_at_once_find_their_own_reports() -> None:
     async with driven() as screen:
         await screen.tell(piece("aside", stream="a"), piece("summary", stream="b"))
         await screen.tell(report("summary", id="2"), report("aside", kind="prose", id="1"))
-        assert shown(screen) == ["09:00 #noisy  aside  aside", "09:00 #noisy  summary"]
+        assert shown(screen) == ["09:00 …disc:guild:noisy  aside  aside", "09:00 …disc:guild:noisy  summary"]
 
 
 async def test_what_was_written_for_another_call_is_no_report() -> None:
@@ -73,11 +90,22 @@ async def test_what_was_written_for_another_call_is_no_report() -> None:
         assert shown(screen) == []
 
 
+async def test_what_a_cut_stream_had_written_goes_when_it_is_written_again() -> None:
+    """A provider's stream that is retried is void: its half text never stands beside the whole."""
+    async with driven() as screen:
+        await screen.tell(piece("You were"), piece("", done=True), piece("You were asked", stream="s2"))
+        assert shown(screen) == ["09:00 …disc:guild:noisy  You were asked"]
+        await screen.tell(
+            piece("", stream="s2", done=True), piece("One more", stream="s3"), report("One more.", id="9")
+        )
+        assert shown(screen) == ["09:00 …disc:guild:noisy  One more."]
+
+
 async def test_a_turn_that_broke_leaves_what_was_written_and_says_so() -> None:
     """T-14"""
     async with driven() as screen:
         await screen.tell(piece("You were "), TurnChanged(START, "Subconscious", "failed", "wake", detail="down"))
-        assert shown(screen) == ["09:00 #noisy  You were  — broken off"]
+        assert shown(screen) == ["09:00 …disc:guild:noisy  You were  — broken off"]
 
 
 async def test_a_snapshot_with_many_reports_stands_at_its_end_and_follows() -> None:

@@ -15,6 +15,9 @@ from cockpit.testing.driven_screen import THEMES, driven
 from cockpit.testing.fake_link import START, FakeLink, demo_view, report, row, view
 from cockpit.ui.app import CockpitApp
 from cockpit.ui.keys import KEYS
+from cockpit.ui.screens.main import MainScreen
+
+GENERAL = "channel:disc/disc:guild:general"
 
 
 async def test_the_top_line_as_the_contract_draws_it() -> None:
@@ -141,11 +144,26 @@ async def test_esc_twice_interrupts_the_running_turn() -> None:
 
 
 async def test_esc_twice_from_the_composer_with_candidates_shown() -> None:
-    """F-35"""
+    """F-35: no Esc is eaten while a turn runs, nor in the gap before it is known to run."""
     async with driven() as screen:
+        await screen.tell(TurnChanged(START, "scout", "started", "prompt"))
         await screen.press("i")
         await screen.write(":m")
         await screen.press("tab", "escape", "escape")
+        assert screen.link.ran == ["go=stop"]
+        await screen.tell(TurnChanged(START, "scout", "stopped", "prompt"))
+        await screen.press("i", "ctrl+c")
+        await screen.write("again")
+        await screen.press("enter", "escape", "escape")
+        assert screen.link.ran == ["go=stop", "go=stop"]
+
+
+async def test_esc_out_of_the_composer_is_a_step_back_and_no_half_of_a_stop() -> None:
+    """cockpit.md, Verbs: where nothing runs, leaving the line and going on back says nothing."""
+    async with driven() as screen:
+        await screen.press("i", "x", "escape", "escape")
+        assert screen.link.ran == []
+        await screen.press("escape")
         assert screen.link.ran == ["go=stop"]
 
 
@@ -286,12 +304,33 @@ async def test_read_only_refuses_every_writing_key_and_words() -> None:
         assert not [line for line in screen.link.ran if line.split(" ")[0].removeprefix("go=") in writing]
 
 
-async def test_a_read_only_link_answers_for_itself() -> None:
-    """F-26"""
-    async with driven(FakeLink(view(read_only=True))) as screen:
+@pytest.mark.parametrize("read_only", [False, True])
+async def test_a_read_only_link_refuses_for_itself_and_so_audits(read_only: bool) -> None:
+    """F-26, K-123: what is refused is told to the link, whatever way it was said, and nothing is asked first."""
+    async with driven(FakeLink(view(read_only=True)), read_only=read_only) as screen:
         await screen.press("m")
         assert screen.said == "read-only: mute is refused"
+        await screen.press("K", "j", "j", "t", "v", "enter", "i")
+        await screen.write("hello")
+        await screen.press("enter")
+        assert [line.split(" cadence")[0].removeprefix("go=") for line in screen.link.ran] == [
+            "mute target=mcp:git", "kill target=mcp:git", f"tune-out target={GENERAL}", f"mute target={GENERAL}",
+        ]  # fmt: skip
+        assert screen.link.asked == [("hello", "scout")]
         assert "muted" not in screen.row("mcp:git")
+
+
+async def test_what_is_wrong_at_the_start_is_told_and_stands_in_the_log() -> None:
+    """F-32, R-5"""
+    wrong = ("keys k.toml, line 3: c is both verb.mute and verb.cancel", "settings s.toml: bad")
+    async with driven() as screen:
+        main = MainScreen(screen.link, read_only=False, first_frame=lambda: None, told=wrong)
+        await screen.app.push_screen(main)
+        main.drawn()
+        await screen.settle()
+        assert main.told.said == "settings s.toml: bad — and 1 more (l lists them)"
+        await screen.press("l")
+        assert "keys k.toml, line 3: c is both" in screen.text
 
 
 async def test_a_hint_is_told_unless_the_refusal_said_it() -> None:

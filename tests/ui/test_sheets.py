@@ -46,13 +46,24 @@ async def test_peek_shows_who_when_why_and_the_parameters_and_totals() -> None:
     async with driven() as screen:
         await peek(screen)
         assert f"peek {NOISY}" in screen.text
-        assert "tuned-out   wait 0  need 2  held 41" in screen.text
+        assert "tuned-out   wait 0  need 2  held 41   all by tune-out" in screen.text
         assert "every 30m · at most 200 messages · wake 2 of 5 · 24 min left" in screen.text
         assert "tuned out 12 min · 41 diverted · 12 delivered" in screen.text
-        assert "08:54 marten  held by tune-out  @scout the second draft or the first?" in screen.text
+        assert "08:54 marten  @scout the second draft or the first?" in screen.text
         await screen.press("escape")
         assert screen.app.screen is screen.app.main
         assert screen.link.ran == [f"go=peek target={NOISY} last=200"]
+
+
+async def test_peek_says_on_each_line_what_held_it_only_where_they_differ() -> None:
+    """cockpit.md, Peek"""
+    messages = (held(1), replace(held(2), held_by="both"), replace(held(3), held_by=""))
+    async with driven(FakeLink(answers={"peek": (peeked(*messages),)})) as screen:
+        await peek(screen)
+        assert "all by" not in screen.text
+        assert "ada  held by tune-out  hello 1" in screen.text
+        assert "ada  held by mute and tune-out  hello 2" in screen.text
+        assert "ada  hello 3" in screen.text
 
 
 async def test_peek_is_live_and_follows_its_end() -> None:
@@ -132,7 +143,8 @@ async def test_stats_keep_the_totals_apart() -> None:
     async with driven(FakeLink(answers={"stats": (counted,)})) as screen:
         await screen.press("s")
         assert "scout  input 12.4k · output 1.1k · turns 7" in screen.text
-        assert "mcp:git  muted 5 min · 1 crashes" in screen.text
+        assert "mcp:git  muted 5 min · 1 crash" in screen.text
+        assert "crashes" not in screen.text
 
 
 async def test_context_shows_what_would_be_sent_with_its_markers() -> None:

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import pytest
 from textual import events
 from textual.pilot import Pilot
 
-from cockpit.core.events import Audited, ContextShown, Counted, Failed
+from cockpit.core.events import (
+    AgentView,
+    Audited,
+    ContextShown,
+    Counted,
+    Explained,
+    Failed,
+    ToolCalled,
+    TurnChanged,
+    Writing,
+)
 from cockpit.core.message import Json
 from cockpit.testing.driven_screen import THEMES, Hands
 from cockpit.testing.fake_link import START, TOTALS, FakeLink, demo_rows, demo_view, report, row, view
@@ -52,10 +63,20 @@ class TestSizes:
     """cockpit.md, Screen: 80×24 must hold it all, 40×12 the table and the prompt, below that one sentence."""
 
     @pytest.mark.parametrize(
-        "size", [(120, 40), (80, 24), (40, 12), (38, 10), (200, 50)], ids=lambda size: "x".join(map(str, size))
+        "size",
+        [(120, 40), (80, 24), (80, 20), (40, 12), (38, 10), (200, 50)],
+        ids=lambda size: "x".join(map(str, size)),
     )
     def test_at(self, looks_as_accepted: Compare, size: tuple[int, int]) -> None:
         assert looks_as_accepted(size=size)
+
+    @pytest.mark.parametrize("pane", ["reports", "resident"])
+    def test_a_pane_alone_in_40_by_12(self, looks_as_accepted: Compare, pane: str) -> None:
+        assert looks_as_accepted(*["tab"] * (1 + (pane == "resident")), size=(40, 12))
+
+    def test_a_resident_zoomed_among_two(self, looks_as_accepted: Compare) -> None:
+        agents = (*demo_view().agents, AgentView("ranger", "resident", "idle"))
+        assert looks_as_accepted("tab", "tab", "z", link=FakeLink(replace(demo_view(), agents=agents)))
 
 
 class TestThemes:
@@ -110,6 +131,37 @@ class TestDialogs:
         }
         shown = ContextShown(START, "scout", 9_909, 190_526, request)
         assert looks_as_accepted("x", link=FakeLink(demo_view(), {"context": (shown,)}))
+
+    def test_why(self, looks_as_accepted: Compare) -> None:
+        noisy, stamp = "channel:disc/disc:guild:noisy", {"tuneOut": {"epochId": "e1"}}
+        told = Explained(
+            START, "4", noisy, "diverted", stamp, ("duplicate", "mute", "tune-out"), ("Subconscious",), True
+        )
+        assert looks_as_accepted("j", "j", "j", "p", "w", link=FakeLink(demo_view(), {"why": (told,)}))
+
+    def test_log(self, looks_as_accepted: Compare) -> None:
+        link = FakeLink(demo_view())
+        link.refusals["kill"] = ("refused", "mcp:git carries integrity: it is not killed without a reason", "")
+
+        async def fail(pilot: Pilot[int]) -> None:
+            link.emit(Failed(START, "model", "scout: overloaded; again in 2.0 s"))
+            await pilot.pause()
+            await pilot.press("m", "K", "y", "escape", "l")
+
+        assert looks_as_accepted(link=link, then=fail)
+
+    def test_quit_asks_while_a_turn_runs(self, looks_as_accepted: Compare) -> None:
+        link = FakeLink(demo_view())
+
+        async def run(pilot: Pilot[int]) -> None:
+            link.emit(TurnChanged(START, "scout", "started", "prompt"), Writing(START, "scout", "s1", "Let me", False))
+            await pilot.pause()
+            await pilot.press("q")
+
+        assert looks_as_accepted(link=link, then=run)
+
+    def test_a_tune_out_of_marked_rows_asks(self, looks_as_accepted: Compare) -> None:
+        assert looks_as_accepted("j", "j", "space", "space", "t", size=(40, 12))
 
     def test_kill_asks(self, looks_as_accepted: Compare) -> None:
         assert looks_as_accepted("K")
@@ -176,6 +228,33 @@ class TestMoments:
             link.emit(Failed(START, "mute_asked", said))
 
         assert looks_as_accepted("m", link=link, then=ask)
+
+    def test_candidates_of_a_verb(self, looks_as_accepted: Compare) -> None:
+        assert looks_as_accepted("colon", *"un", "tab")
+
+    def test_turns_that_went_wrong_and_events_that_broke_off(self, looks_as_accepted: Compare) -> None:
+        """F-39, T-14"""
+        link = FakeLink(replace(demo_view(), read_only=True))
+
+        async def break_off(pilot: Pilot[int]) -> None:
+            link.emit(
+                Writing(START, "Subconscious", "s1", "You were", report=True, channel="channel:disc/noisy"),
+                TurnChanged(START, "Subconscious", "failed", "wake", detail="the model is down"),
+                report("the model is down", kind="failure"),
+                ToolCalled(START, "scout", "git__log", "max_count=10", ok=False),
+                TurnChanged(START, "scout", "failed", "prompt", detail="the model refused to answer"),
+                TurnChanged(START, "scout", "stopped", "prompt"),
+                Failed(START, "model", "Subconscious: the model is down"),
+            )
+            await pilot.press("m")
+            link.break_off(RuntimeError("the socket is gone"))
+            while link.pending:
+                await pilot.pause()
+
+        assert looks_as_accepted(link=link, then=break_off, size=(120, 30))
+
+    def test_no_channel_yet(self, looks_as_accepted: Compare) -> None:
+        assert looks_as_accepted("m", "P", link=FakeLink(view(())))
 
     def test_failures_in_one_line(self, looks_as_accepted: Compare) -> None:
         link = FakeLink(demo_view())

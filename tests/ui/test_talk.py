@@ -35,6 +35,19 @@ async def test_prose_streams_and_its_whole_takes_the_drafts_place() -> None:
         assert shown(screen) == ["09:00 scout> Four commits."]
 
 
+async def test_what_a_cut_stream_had_written_goes_when_it_is_written_again() -> None:
+    """A provider's stream that is retried is void: its half text never stands beside the whole."""
+    async with driven() as screen:
+        await screen.tell(
+            Writing(START, "scout", "s1", "Four com", report=False),
+            Writing(START, "scout", "s1", "", report=False, done=True),
+            Writing(START, "scout", "s2", "Four commits", report=False),
+        )
+        assert shown(screen) == ["09:00 scout> Four commits"]
+        await screen.tell(Spoke(START, "scout", "Four commits."))
+        assert shown(screen) == ["09:00 scout> Four commits."]
+
+
 async def test_a_call_is_one_line_that_its_end_completes() -> None:
     async with driven() as screen:
         await screen.tell(ToolCalled(START, "scout", "git__log", "max_count=10\nsecond line"))

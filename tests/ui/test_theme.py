@@ -11,7 +11,10 @@ from cockpit.core.channel import Attention, Presence
 from cockpit.errors import UsageError
 from cockpit.testing.driven_screen import THEMES, driven
 from cockpit.testing.fake_link import FakeLink, demo_view, row, view
+from cockpit.ui.paint import in_ascii
+from cockpit.ui.text import own
 from cockpit.ui.theme import STATES, Theme, ascii_wanted, load, names
+from cockpit.ui.traffic import ASCII_BARS, BARS
 
 SHIPPED = ("colour-vision-safe", "dark", "high-contrast", "light", "mono")
 GOOD = (THEMES / "dark.toml").read_text("utf-8")
@@ -84,14 +87,14 @@ def test_muted_is_never_a_kind_of_dead() -> None:
         ("title-focus", "no field weights.titel"),
         ('strong = "bold"', "weights.strong is 'loud'"),
         ('glyph = "◐"', "states.tuned-out.glyph is 'xx', not one character"),
-        ('ascii = "~"', "states.tuned-out.ascii is 'é', not one ASCII character"),
+        ('ascii = "t"', "states.tuned-out.ascii is 'é', not one ASCII character"),
     ],
 )
 def test_a_wrong_theme_names_the_file_and_the_field(tmp_path: Path, changed: str, says: str) -> None:
     """R-5"""
     replaced = {
         'accent = "#7aa2f7"': 'accent = "blue"', "[weights]": "[wieghts]", "title-focus": "titel",
-        'strong = "bold"': 'strong = "loud"', 'glyph = "◐"': 'glyph = "xx"', 'ascii = "~"': 'ascii = "é"',
+        'strong = "bold"': 'strong = "loud"', 'glyph = "◐"': 'glyph = "xx"', 'ascii = "t"': 'ascii = "é"',
     }  # fmt: skip
     (tmp_path / "mine.toml").write_text(GOOD.replace(changed, replaced.get(changed, "")), "utf-8")
     with pytest.raises(UsageError, match=re.escape(says)) as caught:
@@ -141,6 +144,17 @@ async def test_a_c_locale_is_written_in_ascii(monkeypatch: pytest.MonkeyPatch) -
         assert screen.text.isascii()
         await screen.press("escape", "p")
         assert screen.text.isascii()
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_no_two_states_or_marks_are_one_sign_in_ascii(name: str) -> None:
+    """F-46, cockpit.md, Themes: what reads as two things in Unicode does so in a C locale."""
+    theme = load(name, THEMES, ascii_only=True)
+    states = [theme.glyph(state) for state in STATES if state != "killed"]
+    marks = [in_ascii(own(mark)) for mark in ("…", "·", "▸", "✓", "!", "?", "+", "↑")]
+    signs = [*states, *marks, *ASCII_BARS]
+    assert len({*signs}) == len(signs)
+    assert len(ASCII_BARS) == len(BARS)
 
 
 async def test_no_color_means_none_not_even_grey(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ def test_each_minute_has_its_bar_and_the_loudest_is_full() -> None:
     traffic.note(row("mcp:git", held=4), row("mcp:git", held=6, wait=6), START + 60)
     traffic.turn(START + 120)
     assert traffic.bars("mcp:git") == "       ▄█ "
-    assert traffic.bars("mcp:git", ascii_only=True) == "       -# "
+    assert traffic.bars("mcp:git", ascii_only=True) == "       ;@ "
 
 
 def test_what_was_read_or_dumped_is_no_traffic() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Protocol
 
 from cockpit.core.events import Answer, Audited, ChannelChanged, Link, Peeked
+from cockpit.core.notices import count
 from cockpit.core.target import Target
 from cockpit.core.target import parse as parse_target
 from cockpit.core.verbs import BY_NAME, Verb, parse
@@ -19,6 +20,7 @@ from cockpit.ui.screens.sheet import Sheet
 from cockpit.ui.standing import Standing
 from cockpit.ui.text import Safe, line, own
 from cockpit.ui.theme import Role
+from cockpit.ui.words import named
 
 TURNING = {"rewind", "switch"}
 """Verbs after which the panes show another past (K-129)."""
@@ -73,12 +75,18 @@ class Stage(Protocol):
 
 
 class Acts:
-    """What keys and lines come to. read_only: this screen writes nothing, whatever the link allows."""
+    """What keys and lines come to. read_only: this screen writes nothing, whatever the link allows. Where the link is
+    read-only too (`refused_there`), what writes is said to it all the same: it refuses, and its audit has it (K-123).
+
+    asked: a prompt was sent, and no turn was heard of since.
+    """
 
     def __init__(self, stage: Stage, link: Link, *, read_only: bool) -> None:
         self._stage = stage
         self._link = link
         self.read_only = read_only
+        self.refused_there = False
+        self.asked = False
 
     # by key
 
@@ -115,10 +123,10 @@ class Acts:
         rows = self._stage.rows()
         fits = any(rows[target].kind in verb.kinds for target in targets if target in rows)
         asks = fits and (verb.asks or (verb.name == "tune-out" and len(written) > 1))
-        if not asks or self._refuses(verb):
+        if not asks or self._barred(verb):
             self.say_lines(written)
             return
-        what = line(targets[0], 60) if len(written) == 1 else own(f"{len(written)} channels")
+        what = named(targets[0], 60) if len(written) == 1 else own(f"{len(written)} channels")
         listed = written if len(written) > 1 else ()
         self.ask_first(own(verb.name), own(f"{verb.name} {what}?"), lambda: self.say_lines(written), listed)
 
@@ -127,7 +135,7 @@ class Acts:
         verb = choice.verb
         if verb is None:
             return
-        if choice.refused and (self.read_only or not choice.run):
+        if choice.refused and (self._refuses(verb) or not choice.run):
             self._stage.say(refusal(verb), "error")
         elif choice.ask:
             self._stage.compose_line(choice.ask)
@@ -138,7 +146,7 @@ class Acts:
 
     def _tune_out(self, verb: Verb, target: str) -> None:
         written = lines.tune_out(target, self._stage.defaults)
-        if self._refuses(verb) or self._stage.rows()[target].kind not in verb.kinds:
+        if self._barred(verb) or self._stage.rows()[target].kind not in verb.kinds:
             self.say_line(written)
         else:
             self._stage.compose_line(written)
@@ -193,11 +201,11 @@ class Acts:
         """Several lines: nothing runs unasked. All verbs: one after the other; anything else: one message."""
         written = [each for each in text.split("\n") if each.strip()]
         if all(lines.is_verb(each) for each in written):
-            question = own(f"{len(written)} verbs. Run them, one after the other?")
+            question = own(f"{count(len(written), 'verb')}. Run {'it' if len(written) == 1 else 'all, in this order'}?")
             self.ask_first(own("pasted"), question, lambda: self.say_lines(written), written)
         else:
             who = line(self._stage.agent_shown, 24)
-            question = own(f"{len(text.splitlines())} lines. Send them to {who} as one message?")
+            question = own(f"{count(len(text.splitlines()), 'line')}. Send all to {who} as one message?")
             self.ask_first(own("pasted"), question, lambda: self._stage.work(self._ask(text), "ask"), text.split("\n"))
 
     def say_line(self, text: str) -> None:
@@ -208,8 +216,13 @@ class Acts:
         """Say verb lines, one after the other."""
         self._stage.work(self._run(list(written)), "verb")
 
-    def _refuses(self, verb: Verb | None) -> bool:
-        return self.read_only and (verb is None or verb.writes)
+    def _barred(self, verb: Verb) -> bool:
+        """Whether it is refused, here or there: no question is asked about it."""
+        return verb.writes and (self.read_only or self.refused_there)
+
+    def _refuses(self, verb: Verb) -> bool:
+        """Whether this screen refuses it by itself: the link would do it."""
+        return verb.writes and self.read_only and not self.refused_there
 
     async def _run(self, written: Sequence[str]) -> None:
         answers: list[Answer] = []
@@ -234,7 +247,9 @@ class Acts:
         if self._refuses(BY_NAME["ask"]):
             self._stage.say(refusal(BY_NAME["ask"]), "error")
             return
+        self.asked = True
         answer = await self._link.ask(text, self._stage.agent_shown or None)
+        self.asked = self.asked and answer.ran.ok
         self._stage.paint_now()
         if answer.ran.ok:
             self._stage.say(line(answer.ran.message, 200))  # whether it began a turn or steers the running one

@@ -20,7 +20,7 @@ def title_of(answered: Answered) -> Safe:
     """What the sheet is called."""
     match answered:
         case Peeked():
-            return own(f"peek {line(answered.target, 60)}")
+            return own(f"peek {words.named(answered.target, 60)}")
         case Explained():
             return own(f"why {line(answered.id, 40)}")
         case ContextShown():
@@ -53,8 +53,20 @@ def items_of(answered: Answered) -> list[Item]:
             assert_never(answered)
 
 
+def held_alike(messages: Sequence[Held]) -> Safe:
+    """What holds all of them, where that is one thing: the heading says it, and no line repeats it."""
+    by = {message.held_by for message in messages}
+    return _held_by(by.pop()) if len(by) == 1 else own("")
+
+
+def _held_by(by: str) -> Safe:
+    """`tune-out`, `mute`, or both in words."""
+    return own("mute and tune-out") if by == "both" else line(by, 24)
+
+
 def held_items(messages: Sequence[Held]) -> list[Item]:
-    """A channel's messages, oldest first: who, when, why it was held, and what was said."""
+    """A channel's messages, oldest first: who, when, what was said, and what held it where they differ in that."""
+    apart = not held_alike(messages)
     items = [
         Item(
             message.id or f"{message.at} {message.author}",
@@ -62,7 +74,7 @@ def held_items(messages: Sequence[Held]) -> list[Item]:
                 Part(words.clock(message.at), "dim"),
                 Part(own(" ")),
                 Part(own(f"{line(message.author, 24) or 'unknown'}  "), "accent"),
-                *((Part(own(f"held by {line(message.held_by, 12)}  "), "dim"),) if message.held_by else ()),
+                *((Part(own(f"held by {_held_by(message.held_by)}  "), "dim"),) if apart and message.held_by else ()),
             ),
             block(message.text),
             raw=message.text,

@@ -15,6 +15,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Input
 
+from cockpit.core.notices import count
 from cockpit.core.target import Target
 from cockpit.ui.keys import BY_ID, Scope, bindings, legend, of_scope
 from cockpit.ui.lines import chosen, is_verb
@@ -218,7 +219,8 @@ class Going(Screen[None], inherit_bindings=False):
         text = self._pointed.encode("utf-8", "replace").decode()
         if text:
             self.app.copy_to_clipboard(text)
-            self.say(own(f"sent {len(text)} characters to the terminal's clipboard (OSC 52); Y writes a file"), "ok")
+            sent = count(len(text), "character")
+            self.say(own(f"sent {sent} to the terminal's clipboard (OSC 52); Y writes a file"), "ok")
 
     def action_save(self) -> None:
         """Write what the focus is on to a new file that only its owner can read."""
@@ -237,13 +239,20 @@ class Going(Screen[None], inherit_bindings=False):
 
     # back, and out
 
+    @property
+    def interruptible(self) -> bool:
+        """Whether a turn runs, or was asked for and may run already."""
+        return False
+
     def action_back(self) -> None:
-        """Back one step; twice in a moment, the running turn is to stop."""
+        """Back one step; twice in a moment, the running turn is to stop. Out of the composer is a step and nothing more
+        where nothing runs; where a turn does, no Esc is lost (F-35)."""
         elapsed = app_of(self).elapsed()
-        twice, self._escaped = elapsed - self._escaped <= TWICE, elapsed
+        leaves = self._focused_pane is None and not self.interruptible
+        twice = not leaves and elapsed - self._escaped <= TWICE
+        self._escaped = float("-inf") if leaves or twice else elapsed
         channels = self.panes.channels
         if twice:
-            self._escaped = float("-inf")
             self.post_message(self.Interrupted())
         elif self._focused_pane is None:
             self.panes.focus_pane(self.panes.pane)
@@ -309,10 +318,11 @@ class Going(Screen[None], inherit_bindings=False):
         self._noted()
 
     def _noted(self) -> None:
-        """What the table does not show by itself: that a filter hides rows (K-132), that keys act on marked ones."""
-        board = self.panes.channels.board
+        """What the table does not show by itself: rows that a filter hides (K-132), marked ones, those out of view."""
+        board, more = self.panes.channels.board, self.panes.channels.more
         words = [f"/{line(board.filter, 24)}", f"{board.hidden} hidden"] if board.filter else []
         words += [f"{len(board.marked)} marked"] if board.marked else []
+        words += [more] if more else []
         self.panes.bar("channels").show(note=own(" · ".join(words)))
 
     def _find(self, text: str) -> None:
@@ -346,7 +356,9 @@ class Going(Screen[None], inherit_bindings=False):
             self.panes.pane = pane
         searching = isinstance(self.focused, Search)
         self.panes.lit(None if searching else pane)
-        sign = "/" if searching else ":" if is_verb(self.composer.value) else ">"
+        written = self.composer.value
+        verb = is_verb(written) and not written.lstrip().startswith(":")  # a colon that is written needs no second one
+        sign = "/" if searching else ":" if verb else ">"
         self.query_one(Prompt).show(sign, lit=searching or pane is None)
         self.legend()
 

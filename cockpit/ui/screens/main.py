@@ -25,6 +25,7 @@ from cockpit.ui.text import Safe, line, own
 from cockpit.ui.widgets.composer import Composer
 from cockpit.ui.widgets.headline import Headline
 from cockpit.ui.widgets.reports import Reports
+from cockpit.ui.words import named
 
 ASKING = {"mute_asked"}
 """Codes of what is told and waits for the operator's answer (semantics.md M-7)."""
@@ -34,10 +35,14 @@ SETTLING = 2.0
 
 
 class MainScreen(Going):
-    """Over one link. read_only: this screen writes nothing, whatever the link allows."""
+    """Over one link. read_only: this screen writes nothing, whatever the link allows. told: what to tell at the start,
+    such as what is wrong in a file of keys, a line each."""
 
-    def __init__(self, link: Link, *, read_only: bool, first_frame: Callable[[], None]) -> None:
+    def __init__(
+        self, link: Link, *, read_only: bool, first_frame: Callable[[], None], told: Sequence[str] = ()
+    ) -> None:
         super().__init__()
+        self._to_tell = tuple(told)
         self.standing = Standing(read_only=read_only)
         self.defaults: Mapping[str, str] = {}
         self.acts = Acts(self, link, read_only=read_only)
@@ -85,6 +90,7 @@ class MainScreen(Going):
         self.defaults = view.defaults
         standing = Standing.of(view)
         self._feed.intake.subconscious = standing.subconscious
+        self.acts.refused_there = view.read_only
         self._stand(replace(standing, read_only=view.read_only or self.acts.read_only))
         self.panes.channels.begin(view.rows)
         self.panes.reports.begin(view.reports)
@@ -93,6 +99,10 @@ class MainScreen(Going):
         self._titled()
         if broken:
             self.say(own(""))
+        for each in self._to_tell:
+            self.log_page.add(app_of(self).now(), line(each, 400), "error")
+        self.told.tell([(line(each, 400), False) for each in self._to_tell])
+        self._to_tell = ()
 
     def _later(self, seconds: float, then: Callable[[], None]) -> None:
         self.set_timer(seconds, then, name="paint")
@@ -121,6 +131,7 @@ class MainScreen(Going):
         counted = all(turn.at > self._began[1] for turn in batch.turns) or not self._settling
         standing = self.standing.with_rows(channels.board.rows.values()).with_turns(batch.turns, counted=counted)
         self._stand(replace(standing, lost=standing.lost + batch.lost_reports + batch.lost_talk))
+        self.acts.asked = self.acts.asked and not batch.turns
         app_of(self).needed(before, rows, standing.need)
         self._failed(batch)
         self._peeked(rows)
@@ -169,6 +180,10 @@ class MainScreen(Going):
     @property
     def agent_shown(self) -> str:
         return self.panes.talk.agent
+
+    @property
+    def interruptible(self) -> bool:
+        return bool(self.standing.running) or self.acts.asked
 
     def rows(self) -> Mapping[str, ChannelChanged]:
         return self.panes.channels.board.rows
@@ -220,7 +235,7 @@ class MainScreen(Going):
             self.acts.press(key, targets)
             return
         gone = self.panes.channels.gone
-        words = f"{line(gone, 60)} is gone; move to choose a channel" if gone else "no channel to act on"
+        words = f"{named(gone, 60)} is gone; move to choose a channel" if gone else "no channel to act on"
         self.say(own(words), "warn")
 
     def on_composer_said(self, message: Composer.Said) -> None:

@@ -21,6 +21,7 @@ from cockpit.ui.widgets.foot import Legend
 from cockpit.ui.widgets.line_input import EDITING, LineInput
 from cockpit.ui.widgets.prompt import Prompt
 from cockpit.ui.widgets.reader import Item, Reader
+from cockpit.ui.words import named
 
 NARROW = 60
 """Cells below which each choice is one line."""
@@ -89,7 +90,7 @@ class Palette(ModalScreen[Choice | None], inherit_bindings=False):
         yield Legend()
 
     def on_mount(self) -> None:
-        on = line(self._targets[0], 60) if len(self._targets) == 1 else own(f"{len(self._targets)} marked rows")
+        on = named(self._targets[0], 60) if len(self._targets) == 1 else own(f"{len(self._targets)} marked rows")
         self.query_one(TitleBar).show(focused=True, note=own(f"on {on}" if self._targets else "on no row"))
         self.query_one(Prompt).show("/", lit=True)
         keys = of_scope("palette", keys=app_of(self).keys)
@@ -137,7 +138,7 @@ class Palette(ModalScreen[Choice | None], inherit_bindings=False):
 
 def _item(choice: Choice, narrow: int = 0) -> Item:
     """narrow: the width where that is small; then each choice is one line."""
-    columns = (12, 6) if narrow else (_NAME, _KEY)
+    columns = (12, 8) if narrow else (_NAME, _KEY)
     role: Role = "dim" if choice.refused else "text"
     name = Part(fit(own(choice.name), columns[0]), "dim" if choice.refused else "strong")
     key = Part(fit(own(choice.key), columns[1]), "dim" if choice.refused else "accent")

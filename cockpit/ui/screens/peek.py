@@ -11,7 +11,7 @@ from cockpit.ui import words
 from cockpit.ui.keys import Key, bindings, of_scope
 from cockpit.ui.look import Painted, app_of
 from cockpit.ui.paint import Line, Part
-from cockpit.ui.screens.answers import held_items
+from cockpit.ui.screens.answers import held_alike, held_items, title_of
 from cockpit.ui.screens.sheet import Sheet
 from cockpit.ui.text import line, own
 from cockpit.ui.widgets.bars import TitleBar
@@ -44,8 +44,10 @@ class Facts(Painted):
             by = f" by {' and '.join(row.muted_by)}" if row.muted_by else ""
             first += [Part(own(f"{words.state(row, 99)}{by}"), "strong"), Part(own("   ")),
                       Part(own(f"wait {row.wait}  need {row.need}  held {row.held}"))]  # fmt: skip
+            alike = held_alike(peeked.messages) if peeked is not None else own("")
+            first += [Part(own(f"   all by {alike}"))] if alike else []
             if row.given:
-                first += [Part(own("   ")), Part(line(row.given, 60), "dim")]
+                first += [Part(own("   ")), Part(own(f"its server says {line(row.given, 60)}"), "dim")]
         epoch = peeked.epoch if peeked is not None else None
         second = own(f" tuned out: {words.epoch(epoch, now)}") if epoch else own(" not tuned out")
         third = own(f" {words.totals(peeked.totals)}") if peeked is not None else own("")
@@ -65,7 +67,7 @@ class PeekSheet(Sheet, inherit_bindings=False):
         why: Callable[[str], None],
     ) -> None:
         """look: peek anew, None where that failed. why: tell why a message, by its id, was held."""
-        super().__init__(own(f"peek {line(peeked.target, 60)}"), held_items(peeked.messages), at_end=True)
+        super().__init__(title_of(peeked), held_items(peeked.messages), at_end=True)
         self.target = peeked.target
         self._peeked = peeked
         self._row = row

@@ -59,5 +59,5 @@ class UprightRule(Painted):
             self._joints = joints
             self.refresh()
 
-    def lines(self, width: int, height: int) -> Sequence[Line]:
-        return tuple((Part(own(self._joints.get(y, "│")), "rule"),) for y in range(height))
+    def line(self, y: int, width: int, height: int) -> Line:
+        return (Part(own(self._joints.get(y, "│")), "rule"),)

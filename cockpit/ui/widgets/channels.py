@@ -41,7 +41,7 @@ class Channels(ScrollView, can_focus=True, inherit_bindings=False):
     """
 
     class Moved(Message):
-        """The cursor stands elsewhere, or its row reads otherwise."""
+        """The cursor or the view stands elsewhere, or the cursor's row reads otherwise."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  Textual's own name
         super().__init__(id=id)
@@ -115,6 +115,16 @@ class Channels(ScrollView, can_focus=True, inherit_bindings=False):
     def row(self) -> ChannelChanged | None:
         """The channel under the cursor."""
         return None if self.cursor is None else self.board.rows.get(self.cursor)
+
+    @property
+    def more(self) -> Safe:
+        """How many lines are out of view, and where; empty where all are in it. A scroll alone changes the arrows."""
+        room = max(0, self.size.height - HEADING)
+        out = len(self._shown) - room
+        if out <= 0:
+            return own("")
+        top = round(self.scroll_y)
+        return own(f"{out} more {'↑' if top else ''}{'↓' if top < out else ''}")
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -207,6 +217,12 @@ class Channels(ScrollView, can_focus=True, inherit_bindings=False):
         self._cells.clear()
         self.refresh()
         self._into_view()
+        self.post_message(self.Moved())
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        if round(old_value) != round(new_value):
+            self.post_message(self.Moved())
 
     def render_line(self, y: int) -> Strip:
         look = app_of(self).look

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cockpit.core.events import ChannelChanged
+from cockpit.core.notices import count
 from cockpit.ui import words
 from cockpit.ui.board import FoldLine
 from cockpit.ui.paint import Line, Part, measure
@@ -126,7 +127,7 @@ def _filled(text: Safe, width: int, role: Role) -> Iterator[Part]:
 
 
 def _fold(fold: FoldLine, columns: Columns) -> Iterator[Part]:
-    words_ = f"    +{fold.channels} {'quiet' if fold.quiet else 'channels'}"
+    words_ = f"    +{fold.channels} quiet" if fold.quiet else f"    +{count(fold.channels, 'channel')}"
     name = f"{words_} of {line(fold.server, 40)}"
     room = columns.before_counts
     yield Part(fit(own(name), room), "dim")

@@ -6,6 +6,8 @@ lines that changed are painted.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from textual.geometry import Region, Size
 from textual.strip import Strip
 from textual.widget import Widget
@@ -15,6 +17,13 @@ from cockpit.ui.paint import Line, Part, measure, strip
 from cockpit.ui.text import Safe, clip, own, wrap
 from cockpit.ui.theme import Role
 
+USUAL = 58
+"""Cells of a pane at 120×40, for an entry that is not laid out yet."""
+
+
+Head = Line | Callable[[int], Line]
+"""What stands before a text, or that for a width in cells: a name has as much room as the pane can spare."""
+
 
 class Entry(Widget):
     """`12:04 #noisy  You were asked twice …`. `raw` is the text as it came, for copying; `channel` a target."""
@@ -23,7 +32,7 @@ class Entry(Widget):
 
     def __init__(
         self,
-        head: Line,
+        head: Head,
         body: Safe,
         role: Role = "text",
         *,
@@ -43,7 +52,7 @@ class Entry(Widget):
         self._wrapped: tuple[int, list[Safe]] = (0, [])
         self._current = False
 
-    def write(self, body: Safe, *, head: Line | None = None, role: Role | None = None, raw: str = "") -> None:
+    def write(self, body: Safe, *, head: Head | None = None, role: Role | None = None, raw: str = "") -> None:
         """Say something else; lays out anew only where that takes more or fewer lines."""
         width = self.size.width
         before = list(self._lines(width)) if width else []
@@ -76,7 +85,7 @@ class Entry(Widget):
     @property
     def text(self) -> str:
         """What it shows, in one line."""
-        return "".join(part.text for part in self._head) + self._body
+        return "".join(part.text for part in self._head_at(self.size.width or USUAL)) + self._body
 
     def height_at(self, width: int) -> int:
         """The lines it takes at a width."""
@@ -89,16 +98,20 @@ class Entry(Widget):
         width = self.size.width
         lines = self._lines(width)
         gutter = Part(own("▸" if y == 0 and self._current else " "), "accent")
-        head: Line = self._head if y == 0 else (Part(own(" " * self._indent)),)
+        head: Line = self._head_at(width) if y == 0 else (Part(own(" " * self._indent)),)
         body = Part(lines[y] if y < len(lines) else own(""), self._role)
         return strip((gutter, *head, body), width, app_of(self).look, self.rich_style)
+
+    def _head_at(self, width: int) -> Line:
+        return self._head(width) if callable(self._head) else self._head
 
     def _lines(self, width: int) -> list[Safe]:
         if self._wrapped[0] != width:
             room = width - 1
+            first = room - measure(self._head_at(width))
             if self._one_line:
-                self._wrapped = (width, [clip(self._body, room - measure(self._head))])
+                self._wrapped = (width, [clip(self._body, first)])
                 return self._wrapped[1]
             indent = min(self._indent, max(0, room - 8))
-            self._wrapped = (width, wrap(self._body, room - measure(self._head), room - indent))
+            self._wrapped = (width, wrap(self._body, first, room - indent))
         return self._wrapped[1]

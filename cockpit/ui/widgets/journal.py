@@ -217,7 +217,7 @@ class Journal(VerticalScroll, can_focus=True, inherit_bindings=False):
 
     def _mount(self, entries: Sequence[Entry]) -> None:
         if self._lost:
-            words = f"      · {self._lost} not shown; the store has them ·"
+            words = f"      · {self._lost} not shown; the store has {'it' if self._lost == 1 else 'them'} ·"
             entries, self._lost = [Entry((), own(words), "dim"), *entries], 0
         self.entries.extend(entries)
         if entries:

@@ -11,7 +11,7 @@ from cockpit.ui.text import own, wrap
 
 
 class Prompt(Painted):
-    """` > `, ` : ` before a verb, ` / ` while searching."""
+    """` > `, ` : ` before a verb that is written without one, ` / ` while searching."""
 
     DEFAULT_CSS = "Prompt { width: 3; height: 1; background: $background; }"
 

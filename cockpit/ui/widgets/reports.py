@@ -15,7 +15,7 @@ from cockpit.ui.keys import bindings
 from cockpit.ui.paint import Line, Part
 from cockpit.ui.text import LONGEST, Safe, block, line, own
 from cockpit.ui.theme import Role
-from cockpit.ui.widgets.entry import Entry
+from cockpit.ui.widgets.entry import Entry, Head
 from cockpit.ui.widgets.journal import KEEP, Journal
 
 _TRIGGERS = {"wake", "cadence", "cancel"}
@@ -101,14 +101,18 @@ class Reports(Journal):
         near = [stream for stream, draft in mine.items() if draft.channel == report.channel]
         return next(iter([*same, *near, *mine]), None)
 
-    def _called(self, call: ToolCalled, new: list[Entry]) -> None:
-        """A call ended: what was written for it and became no report (a thought, a line to a channel) goes."""
+    def _void(self, agent: str, new: list[Entry]) -> None:
+        """What was written to its end and became no report goes."""
         for stream, draft in list(self._drafts.items()):
-            if draft.agent == call.agent and draft.done:
+            if draft.agent == agent and draft.done:
                 del self._drafts[stream]
                 self.drop(draft.entry)
                 if draft.entry in new:
                     new.remove(draft.entry)
+
+    def _called(self, call: ToolCalled, new: list[Entry]) -> None:
+        """A call ended: what was written for it was a thought, or a line to a channel."""
+        self._void(call.agent, new)
         if call.ok is False or call.tool not in _TOLD_OTHERWISE:
             new.append(_call(call))
 
@@ -117,6 +121,7 @@ class Reports(Journal):
         if draft is None:
             if not piece.text:
                 return
+            self._void(piece.agent, new)  # a provider's stream that was cut ends so, and is written anew as another
             head = _head_of(piece.at, piece.channel, "")
             draft = Draft(Entry(head, own(""), channel=piece.channel), piece.agent, piece.channel)
             self._drafts[piece.stream] = draft
@@ -136,17 +141,20 @@ def _entry(report: Reported) -> Entry:
     return Entry(_head(report), _body(report), _role(report), raw=report.text, channel=report.channel)
 
 
-def _head(report: Reported) -> Line:
+def _head(report: Reported) -> Head:
     return _head_of(report.at, report.channel, words.REPORT_TAGS[report.kind])
 
 
-def _head_of(at: float, channel: str, tag: str) -> Line:
-    parts = [Part(words.clock(at), "dim"), Part(own(" "))]
-    if channel:
-        parts.append(Part(own(f"{words.short(channel)}  "), "accent"))
-    if tag:
-        parts.append(Part(own(f"{tag}  "), "dim"))
-    return tuple(parts)
+def _head_of(at: float, channel: str, tag: str) -> Head:
+    def head(width: int) -> Line:
+        parts = [Part(words.clock(at), "dim"), Part(own(" "))]
+        if channel:
+            parts.append(Part(own(f"{words.short(channel, min(words.SHORT, width // 3))}  "), "accent"))
+        if tag:
+            parts.append(Part(own(f"{tag}  "), "dim"))
+        return tuple(parts)
+
+    return head
 
 
 def _body(report: Reported) -> Safe:

@@ -88,14 +88,19 @@ class Talk(Journal):
         """Show what came since the last paint."""
         new: list[Piece] = []
         for item in items:
-            if isinstance(item, ToolCalled):
+            if isinstance(item, ToolCalled) or self._anew(item):
                 self._spent(item.agent, new)
             if isinstance(item, Writing) or _key(item) not in self._seen:
                 new += self._take(item)
         self.add([piece.shown() for piece in new], lost)
 
+    def _anew(self, item: TalkItem) -> bool:
+        """Whether a text begins: what was written before and has no whole was cut, and is written again."""
+        known = self._pieces.get(item.agent, ())
+        return isinstance(item, Writing) and bool(item.text) and all(p.stream != item.stream for p in known)
+
     def _spent(self, agent: str, new: list[Piece]) -> None:
-        """A call ended: what was written for it is no prose, and its own line tells of it."""
+        """A call ended, or a text began: what was written to its end is no prose, or void."""
         for piece in [p for p in self._pieces.get(agent, ()) if p.stream and p.done]:
             self._pieces[agent].remove(piece)
             if piece in new:

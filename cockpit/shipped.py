@@ -1,10 +1,8 @@
-"""Finds what ships beside the code: in the package (a wheel), else beside it (a clone, an editable install)."""
+"""Finds what ships beside the code: in the package (a wheel), else beside it (a clone, an editable install). It knows
+nothing of recipes, so that a theme is found before anything slow is imported."""
 
 from __future__ import annotations
 
-import shutil
-import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -24,14 +22,3 @@ def shipped_dir(kind: Shipped) -> Path:
 def shipped_recipes() -> dict[str, Path]:
     """The recipes that ship, by name, in alphabetical order."""
     return {path.stem: path for path in sorted(shipped_dir("recipes").glob("*.toml"))}
-
-
-def find_command(command: str, env: Mapping[str, str]) -> str | None:
-    """The program that `command` means: as PATH has it, else beside the running interpreter, or None.
-
-    The second place makes a recipe work from a virtual environment that is not activated.
-    """
-    found = shutil.which(command, path=env.get("PATH", ""))
-    if found is None and "/" not in command:
-        found = shutil.which(command, path=str(Path(sys.executable).parent))
-    return found
