@@ -8,11 +8,12 @@ import json
 import os
 import random
 import re
+import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from statistics import median, quantiles
 
@@ -35,15 +36,26 @@ def target(number: int) -> str:
 
 
 class Screen:
-    """The script's screen on a pseudo-terminal. `bytes` counts what it wrote."""
+    """A command's screen on a pseudo-terminal. `bytes` counts what it wrote."""
 
-    def __init__(self, out: Path, rate: int, seconds: float) -> None:
+    def __init__(self, command: Sequence[str], **env: str) -> None:
         self.child = pexpect.spawn(
-            sys.executable, [str(SCRIPT), str(out), str(rate), str(seconds)], cwd=str(ROOT), dimensions=(40, 120),
-            env={**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor"}, timeout=30,
+            sys.executable, list(command), cwd=str(ROOT), dimensions=(40, 120), timeout=30,
+            env={**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", **env},
         )  # fmt: skip
+        self.child.delaybeforesend = None  # pexpect's own 50 ms before each key
         self.bytes = 0
         self.tail = b""
+
+    def painted(self, key: str, shows: str) -> float:
+        """Press a key, and read until what was written since has the pattern `shows`; the seconds that took."""
+        began, got, wanted = time.perf_counter(), b"", re.compile(shows.encode(), re.DOTALL)
+        self.child.send(key)
+        while not wanted.search(got):
+            if time.perf_counter() - began > 30.0:
+                raise AssertionError(f"{key} never showed")
+            got += self._take(1.0)
+        return time.perf_counter() - began
 
     def read(self, seconds: float) -> bytes:
         """What comes within so many seconds."""
@@ -84,7 +96,7 @@ class Screen:
 
 @contextmanager
 def screen(out: Path, rate: int, seconds: float) -> Iterator[Screen]:
-    opened = Screen(out, rate, seconds)
+    opened = Screen([str(SCRIPT), str(out), str(rate), str(seconds)])
     try:
         opened.until(b"row-000")
         opened.read(SETTLES)
@@ -109,8 +121,7 @@ def test_a_flood(benchmark: BenchmarkFixture, tmp_path: Path) -> None:
                 opened.read(dice.uniform(0.02, 0.3))
                 step = 1 if at == 0 or (at < ROWS - 1 and dice.random() < 0.6) else -1
                 at += step
-                opened.child.send("j" if step > 0 else "k")
-                moves.append(opened.until(f"row-{at:03}".encode()))
+                moves.append(opened.painted("j" if step > 0 else "k", rf"row-{at:03}"))
                 if dice.random() < 0.1:
                     opened.child.send("m")
                     acted.append(target(at))
@@ -140,6 +151,78 @@ def test_a_flood(benchmark: BenchmarkFixture, tmp_path: Path) -> None:
     said = [line.split(" target=")[1] for line in told["ran"] if "mute target=" in line]
     assert said == acted
     assert told["shown_reports"] + told["dropped_reports"] == told["sent_reports"]
+
+
+@pytest.mark.timeout(900)
+def test_a_flood_over_the_engine(benchmark: BenchmarkFixture, tmp_path: Path) -> None:
+    """The same figures over the real thing: `cockpit` with its engine, its store, and a server's process that sends
+    2,000 messages a second over 200 channels. All that it sent is stored, and counted, once."""
+    moves: list[float] = []
+    memory: list[int] = []
+    sent = round(RATE * SECONDS)
+    figures: dict[str, object] = {}
+
+    def soak() -> None:
+        dice = random.Random(1)  # noqa: S311  moments of keys, no secret
+        recipe = tmp_path / "flood.toml"
+        shipped = (ROOT / "recipes" / "firehose.toml").read_text("utf-8")
+        flood = f'"--rate", "{RATE}", "--channels", "{ROWS}", "--messages", "{sent}"'
+        quiet = '"--rate", "200", "--channels", "20"'
+        assert quiet in shipped
+        recipe.write_text(shipped.replace(quiet, flood), "utf-8")
+        store, beside = tmp_path / "flood.db", str(Path(sys.executable).parent)
+        opened = Screen(
+            ["-m", "cockpit", str(recipe), "--db", str(store)],
+            XDG_STATE_HOME=str(tmp_path), XDG_RUNTIME_DIR=str(tmp_path), PATH=f"{beside}:{os.environ['PATH']}",
+        )  # fmt: skip
+        try:
+            opened.until(b"load:001")
+            opened.read(SETTLES)
+            opened.child.send("g")
+            opened.read(SETTLES)
+            before, cpu, began, last = opened.bytes, opened.cpu, time.perf_counter(), 0.0
+            while (spent := time.perf_counter() - began) < SECONDS - 3 * SETTLES:
+                opened.read(dice.uniform(0.02, 0.3))
+                # The cursor leaves one row and comes to another: no count's change writes two names at once.
+                key = "j" if len(moves) // 15 % 2 == 0 else "k"
+                moves.append(opened.painted(key, r"load:(\d{3}).*load:(?!\1)\d{3}"))
+                if spent - last > 1.0:
+                    memory.append(opened.rss)
+                    last = spent
+            figures["bytes_a_second"] = round((opened.bytes - before) / spent)
+            figures["cpu_share"] = round((opened.cpu - cpu) / spent, 2)
+            while _told(store) < sent:
+                opened.read(SETTLES)
+            opened.read(SETTLES)
+            opened.child.send("q")
+            opened.child.expect(pexpect.EOF)
+        finally:
+            opened.child.close(force=True)
+        figures["stored"], figures["counted"] = _told(store), _counted(store)
+
+    benchmark.pedantic(soak, rounds=1)
+    percentiles = quantiles(moves, n=100)
+    benchmark.extra_info |= {
+        "seconds": SECONDS, "sent": sent, "keys": len(moves), "key_median_ms": round(median(moves) * 1000, 1),
+        "key_95_ms": round(percentiles[94] * 1000, 1), "key_max_ms": round(max(moves) * 1000, 1), **figures,
+        "memory_growth_mb": round((memory[-1] - memory[min(len(memory) - 1, 10)]) / 1e6, 2),
+        "memory_mb": round(memory[-1] / 1e6, 1),
+    }  # fmt: skip
+    assert figures["stored"] == figures["counted"] == sent
+
+
+def _told(store: Path) -> int:
+    """How many messages of the server are stored."""
+    with closing(sqlite3.connect(f"{store.as_uri()}?mode=ro", uri=True)) as stored:
+        found = stored.execute("SELECT count(*) FROM record WHERE key IS NOT NULL").fetchone()
+    return int(found[0])
+
+
+def _counted(store: Path) -> int:
+    """How many of them the channels' own totals hold: what was delivered, and what was diverted."""
+    with closing(sqlite3.connect(f"{store.as_uri()}?mode=ro", uri=True)) as stored:
+        totals = [json.loads(body)["totals"] for (body,) in stored.execute("SELECT body FROM channel")]
+    return sum(each["delivered"] + each["diverted"] for each in totals)
 
 
 @pytest.mark.timeout(300)

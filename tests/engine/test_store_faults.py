@@ -16,6 +16,8 @@ from cockpit.testing.rig import Rig
 from cockpit.testing.scripted_model import Answer, Call, Gate
 from cockpit.testing.stage import DISC, GIT, NOISY, CuedModel, Start, recipe, shown, turns, use
 
+AGAIN = (("again", "m1"), ("another", "m2"))
+
 
 def breaks(cockpit: Rig, monkeypatch: pytest.MonkeyPatch, when: Callable[[Batch], bool] = lambda _: True) -> None:
     """From now on the store refuses the batches for which `when` holds."""
@@ -28,6 +30,12 @@ def breaks(cockpit: Rig, monkeypatch: pytest.MonkeyPatch, when: Callable[[Batch]
         return await append(batch)
 
     monkeypatch.setattr(chronicle, "append", failing)
+
+
+async def taken(cockpit: Rig) -> None:
+    """Until the ledger has begun with all that is queued."""
+    while not cockpit.session.engine.ledger._queue.empty():  # noqa: ASYNC110 - nothing tells of it
+        await asyncio.sleep(0)
 
 
 async def test_what_was_not_written_was_not_accepted(
@@ -60,6 +68,62 @@ async def test_a_twin_of_what_was_not_written_is_no_duplicate(
             told = await asyncio.gather(*twins, return_exceptions=True)
             assert [type(one) for one in told] == [StoreError, StoreError]
         assert not (await disc.say("noisy", "twice", message_id="m1")).duplicate
+
+
+async def test_what_was_drafted_on_top_of_a_lost_transaction_falls_with_it(
+    start: Start, model: CuedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R-8, A-7: nothing is built on values that were not written, its twin in the next one included; all of it sent
+    again is stored, counted and numbered as if it had never come."""
+    async with start() as cockpit:
+        disc, ledger = cockpit.servers["disc"], cockpit.session.engine.ledger
+        arrived, append, reached, go = disc.host.arrived, ledger.chronicle.append, asyncio.Event(), asyncio.Event()
+
+        async def lost(_: Batch) -> tuple[Record, ...]:
+            reached.set()
+            await go.wait()
+            raise StoreError("the disk is full")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(ledger.chronicle, "append", lost)
+            told = [await arrived(disc.message("noisy", "first", message_id="m1"))]
+            await reached.wait()
+            told += [await arrived(disc.message("noisy", text, message_id=ident)) for text, ident in AGAIN]
+            await taken(cockpit)
+            patch.setattr(ledger.chronicle, "append", append)  # the disk would take the second
+            go.set()
+            assert {type(one) for one in await asyncio.gather(*told, return_exceptions=True)} == {StoreError}
+        await cockpit.settle()
+        assert not await cockpit.stored(RESIDENTS)
+        assert [(await disc.say("noisy", text, message_id=ident)).duplicate for text, ident in AGAIN] == [False, False]
+        await cockpit.settle()
+        assert (cockpit.channel(NOISY).wait, ledger.head) == (2, (await cockpit.stored(RESIDENTS))[-1].sequence)
+
+
+async def test_what_is_drafted_while_another_is_written_sees_its_values(
+    start: Start, model: CuedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A-7, A-11, R-1: it counts on, knows what is being written as stored once, and is told only when it is durable."""
+    async with start() as cockpit:
+        disc, ledger = cockpit.servers["disc"], cockpit.session.engine.ledger
+        arrived, append, reached, go = disc.host.arrived, ledger.chronicle.append, asyncio.Event(), asyncio.Event()
+
+        async def slowly(batch: Batch) -> tuple[Record, ...]:
+            reached.set()
+            await go.wait()
+            return await append(batch)
+
+        monkeypatch.setattr(ledger.chronicle, "append", slowly)
+        told = [await arrived(disc.message("noisy", "again", message_id="m1"))]
+        await reached.wait()
+        told += [await arrived(disc.message("noisy", text, message_id=ident)) for text, ident in AGAIN]
+        await taken(cockpit)
+        assert not any(each.done() for each in told)
+        go.set()
+        assert [(await each).duplicate for each in told] == [False, True, False]
+        await cockpit.settle()
+        assert [one.text for one in await cockpit.stored(RESIDENTS)] == ["again", "another"]
+        assert cockpit.channel(NOISY).wait == 2
 
 
 async def test_a_turn_in_a_broken_store_fails_and_the_next_one_works(

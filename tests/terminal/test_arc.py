@@ -29,7 +29,7 @@ def test_the_arc_by_keys_and_verbs(tmp_path: Path, columns: int, rows: int) -> N
         seen.shows("You missed")
         seen.press(":cancel channel:disc/disc:guild:noisy reason=enough\r")
         seen.shows("noisy", also=["online"])
-        seen.shows("Tune-out cancelled")
+        seen.shows("cancelled:")  # a narrow pane breaks the line before or after it
         seen.press("go=tune-out target=channel:disc/disc:guild:release cadence=30s\r")
         seen.shows("release", also=["tuned-out"])
         seen.press(":quit\r")
