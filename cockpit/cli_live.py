@@ -21,7 +21,7 @@ from cockpit import __version__
 from cockpit import cli_words as words
 from cockpit.cli_errors import DONE, INTERRUPTED
 from cockpit.cli_last import remember, store_of
-from cockpit.cli_terminal import fit_for_a_screen, keys_file, settings_file
+from cockpit.cli_terminal import fit_for_a_screen, screen_options, show
 from cockpit.errors import RecipeError, UsageError
 
 if TYPE_CHECKING:
@@ -41,10 +41,7 @@ _recipe = click.argument("recipe", default=DEMO, shell_complete=words.recipes)
 @_recipe
 @_db
 @_read_only
-@click.option("--theme", default="dark", show_default=True, help="a theme by name", shell_complete=words.themes)
-@click.option("--no-mouse", is_flag=True, help="leave the mouse to the terminal")
-@click.option("--bell", is_flag=True, help="ring where somebody needs the resident")
-@click.option("--notify", is_flag=True, help="a desktop notice (OSC 9) where somebody needs the resident")
+@screen_options
 def open_screen(
     recipe: str, db: Path | None, *, read_only: bool, theme: str, no_mouse: bool, bell: bool, notify: bool
 ) -> int:
@@ -55,9 +52,6 @@ def open_screen(
         loaded = _load(recipe)
     fit_for_a_screen()
     os.environ.pop("ANTHROPIC_LOG", None)  # the SDK would log on standard error, over the screen
-    from cockpit.shipped import shipped_dir
-    from cockpit.ui import run_screen_async
-    from cockpit.ui.alert import asked
     from cockpit.ui.late import LateLink
 
     async def main() -> int:
@@ -66,15 +60,14 @@ def open_screen(
             behind = _behind(link, drawn, closed, reference=recipe, loaded=loaded, db=db, read_only=read_only)
             group.create_task(behind, name="engine")
             try:
-                code = await run_screen_async(
+                code = await show(
                     link,
                     theme=theme,
-                    themes=shipped_dir("themes"),
-                    mouse=not no_mouse,
+                    no_mouse=no_mouse,
+                    bell=bell,
+                    notify=notify,
                     read_only=read_only,
                     on_first_frame=drawn.set,
-                    keys=keys_file(),
-                    alerts=asked(settings_file(), bell=bell, notify=notify),
                 )
             finally:
                 closed.set()

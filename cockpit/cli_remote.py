@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cockpit import cli_words as complete
+from cockpit.cli_terminal import fit_for_a_screen, screen_options, show
 from cockpit.errors import UsageError, VerbError
 
 if TYPE_CHECKING:
@@ -122,34 +123,19 @@ def inbox(handle: str, follow: bool, db: Path | None, as_json: bool) -> int:
 
 @click.command("attach")
 @_db
-@click.option("--theme", default="dark", show_default=True, help="a theme by name", shell_complete=complete.themes)
-@click.option("--no-mouse", is_flag=True, help="leave the mouse to the terminal")
+@screen_options
 @click.option("--read-only", is_flag=True, help="refuse every verb that changes something")
-@click.option("--bell", is_flag=True, help="ring where somebody needs the resident")
-@click.option("--notify", is_flag=True, help="a desktop notice (OSC 9) where somebody needs the resident")
 def attach(db: Path | None, *, theme: str, no_mouse: bool, read_only: bool, bell: bool, notify: bool) -> int:
     """Open the screen on a cockpit that runs; closing it ends nothing."""
-    from cockpit.cli_terminal import fit_for_a_screen, keys_file, settings_file
     from cockpit.control import commands
-    from cockpit.shipped import shipped_dir
-    from cockpit.ui import run_screen_async
-    from cockpit.ui.alert import asked
 
     fit_for_a_screen()
 
-    async def show(link: SocketLink) -> int:
-        code = await run_screen_async(
-            link,
-            theme=theme,
-            themes=shipped_dir("themes"),
-            mouse=not no_mouse,
-            read_only=read_only,
-            keys=keys_file(),
-            alerts=asked(settings_file(), bell=bell, notify=notify),
-        )
+    async def attached(link: SocketLink) -> int:
+        code = await show(link, theme=theme, no_mouse=no_mouse, bell=bell, notify=notify, read_only=read_only)
         return code or commands.over(link.ended, _tell)
 
-    return _over(db, show)
+    return _over(db, attached)
 
 
 @click.command("mcp")

@@ -4,11 +4,64 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
+import click
 import platformdirs
 
+from cockpit import cli_words as words
 from cockpit.errors import UsageError
+
+if TYPE_CHECKING:
+    from cockpit.core.events import Link
+
+C = TypeVar("C", bound=Callable[..., object])
+
+_OPTIONS = (
+    click.option("--theme", default="dark", show_default=True, help="a theme by name", shell_complete=words.themes),
+    click.option("--no-mouse", is_flag=True, help="leave the mouse to the terminal"),
+    click.option("--bell", is_flag=True, help="ring where somebody needs the resident"),
+    click.option("--notify", is_flag=True, help="a desktop notice (OSC 9) where somebody needs the resident"),
+)
+
+
+def screen_options(command: C) -> C:
+    """What every command that opens a screen takes: `theme`, `no_mouse`, `bell`, `notify`."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+async def show(
+    link: Link,
+    *,
+    theme: str,
+    no_mouse: bool,
+    bell: bool,
+    notify: bool,
+    read_only: bool,
+    on_first_frame: Callable[[], None] = lambda: None,
+) -> int:
+    """The screen over a link, as the operator's own files have it, until it ends; its exit code. What is wrong in them
+    is told on it, and the rest of them holds (cases.md F-32)."""
+    from cockpit.shipped import shipped_dir
+    from cockpit.ui import run_screen_async
+    from cockpit.ui.alert import asked
+
+    alerts, told = asked(settings_file(), bell=bell, notify=notify)
+    return await run_screen_async(
+        link,
+        theme=theme,
+        themes=shipped_dir("themes"),
+        mouse=not no_mouse,
+        read_only=read_only,
+        on_first_frame=on_first_frame,
+        keys=keys_file(),
+        alerts=alerts,
+        told=told,
+    )
 
 
 def keys_file() -> Path | None:

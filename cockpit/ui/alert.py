@@ -14,7 +14,6 @@ from pathlib import Path
 from cockpit.core.duration import parse_duration
 from cockpit.core.events import ChannelChanged
 from cockpit.core.verbs import nearest
-from cockpit.errors import UsageError
 from cockpit.ui.keymap import line_of
 from cockpit.ui.text import Safe, own
 from cockpit.ui.words import short
@@ -31,17 +30,9 @@ class Alerts:
     every: float = 10.0
 
 
-def settings(path: Path) -> Alerts:
-    """`bell = true`, `notify = true`, `ring_every = "10s"`, each where it is there. Raises UsageError with the file and
-    the field."""
-    alerts, wrong = settings_or_told(path)
-    if wrong:
-        raise UsageError("; ".join(wrong))
-    return alerts
-
-
-def settings_or_told(path: Path) -> tuple[Alerts, tuple[str, ...]]:
-    """The same, and what is wrong, a line each: a wrong field is as if it was not there, and the rest holds."""
+def settings(path: Path) -> tuple[Alerts, tuple[str, ...]]:
+    """`bell = true`, `notify = true`, `ring_every = "10s"`, each where it is there; and what is wrong, a line each with
+    the file and the field. A wrong field is as if it was not there, and the rest holds."""
     try:
         text = path.read_text("utf-8")
         data = tomllib.loads(text)
@@ -74,15 +65,9 @@ SILENT = Alerts()
 """Nothing rings."""
 
 
-def asked(path: Path | None, *, bell: bool, notify: bool) -> Alerts:
-    """The file's settings, where there is one, with what the command line asks for on top. Raises UsageError."""
-    kept = SILENT if path is None else settings(path)
-    return replace(kept, bell=kept.bell or bell, notify=kept.notify or notify)
-
-
-def asked_or_told(path: Path | None, *, bell: bool, notify: bool) -> tuple[Alerts, tuple[str, ...]]:
-    """The same, and what is wrong in the file, a line each."""
-    kept, wrong = (SILENT, ()) if path is None else settings_or_told(path)
+def asked(path: Path | None, *, bell: bool, notify: bool) -> tuple[Alerts, tuple[str, ...]]:
+    """The file's settings, where there is one, with what the command line asks for on top; and what is wrong in it."""
+    kept, wrong = (SILENT, ()) if path is None else settings(path)
     return replace(kept, bell=kept.bell or bell, notify=kept.notify or notify), wrong
 
 

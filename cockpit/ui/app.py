@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from textual import events
@@ -31,6 +31,7 @@ class CockpitApp(LookApp, inherit_bindings=False):
     """The screen of one cockpit. now: seconds since 1970; elapsed: seconds on a clock that only goes forward.
 
     first_frame is called once the first frame is out. keys: as `keymap.remapped` gives them. alerts: when to ring.
+    told: what to tell at the start.
     driver: what draws, Textual's own unless given. `return_value` is the exit code.
     """
 
@@ -51,6 +52,7 @@ class CockpitApp(LookApp, inherit_bindings=False):
         driver: type[Driver] | None = None,
         keys: tuple[Key, ...] = KEYS,
         alerts: Alerts = SILENT,
+        told: Sequence[str] = (),
     ) -> None:
         self._plain = "NO_COLOR" in os.environ
         self.look = load(MONO if self._plain else theme, themes, ascii_only=ascii_wanted())
@@ -63,7 +65,7 @@ class CockpitApp(LookApp, inherit_bindings=False):
         self._ringer = Ringer(alerts, elapsed)
         self._reports_focus = False
         self._drawn = False
-        self._main = MainScreen(link, read_only=read_only, first_frame=first_frame)
+        self._main = MainScreen(link, read_only=read_only, first_frame=first_frame, told=told)
         self.register_theme(self.look.textual())
         self.theme = self.look.name
 

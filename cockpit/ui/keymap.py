@@ -1,7 +1,7 @@
 """Keys as the operator wants them: a TOML file that names an id of `keys.KEYS` and its new key.
 
 Read whole before the first frame. An unknown id, a key that is none, and two things on one key are told at once, with
-what is near, and change nothing; an old key never keeps its old meaning (cases.md F-32).
+what is near, and the rest of the file holds; an old key never keeps its old meaning (cases.md F-32).
 """
 
 from __future__ import annotations
@@ -15,21 +15,12 @@ from pathlib import Path
 from textual.binding import Binding
 
 from cockpit.core.verbs import nearest
-from cockpit.errors import UsageError
 from cockpit.ui.keys import KEYS, Key, clashes
 
 
-def remapped(path: Path) -> tuple[Key, ...]:
-    """`KEYS` with what the file changes, such as `"verb.mute" = "M"`. Raises UsageError with the file and the id."""
-    keys, wrong = remapped_or_told(path)
-    if wrong:
-        raise UsageError("; ".join(wrong))
-    return keys
-
-
-def remapped_or_told(path: Path) -> tuple[tuple[Key, ...], tuple[str, ...]]:
-    """The same, and what is wrong, a line each: a wrong entry, or one that clashes, is its key's default, and the rest
-    of the file holds."""
+def remapped(path: Path) -> tuple[tuple[Key, ...], tuple[str, ...]]:
+    """`KEYS` with what the file changes, such as `"verb.mute" = "M"`; and what is wrong, a line each with the file and
+    the id. A wrong entry, or one that clashes, is its key's default, and the rest of the file holds."""
     try:
         text = path.read_text("utf-8")
         data = tomllib.loads(text)

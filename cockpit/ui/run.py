@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -41,14 +41,16 @@ async def run_screen_async(
     on_first_frame: Callable[[], None] = lambda: None,
     keys: Path | None = None,
     alerts: Alerts = SILENT,
+    told: Sequence[str] = (),
 ) -> int:
     """The same within a running loop, so that an engine may run beside it. on_first_frame is called once the first
     frame is out: before that nothing slow should be imported. keys: a file of remapped keys, where there is one.
     alerts: bell and desktop notice, off unless asked for (`alert.settings` reads a file of them).
+    told: what to tell once the screen is up; what is wrong with the keys is told with it.
 
-    Raises UsageError on a wrong theme or keys, before anything is drawn.
+    Raises UsageError on a wrong theme, before anything is drawn.
     """
-    wanted = KEYS if keys is None else remapped(keys)
+    wanted, wrong = (KEYS, ()) if keys is None else remapped(keys)
     with own_terminal() as driver:
         app = CockpitApp(
             link,
@@ -59,6 +61,7 @@ async def run_screen_async(
             driver=driver,
             keys=wanted,
             alerts=alerts,
+            told=(*told, *wrong),
         )
         with _ended_by_signals(app):
             code = await app.run_async(mouse=mouse)

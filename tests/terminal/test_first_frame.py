@@ -20,3 +20,17 @@ def test_no_sdk_is_imported_before_the_first_frame(tmp_path: Path) -> None:
         assert not re.search(IMPORTED % rb"mcp", before)
         assert not re.search(IMPORTED % rb"anthropic", before)
         seen.shows("mcp:tools", also=["online"])
+
+
+def test_a_wrong_file_of_keys_is_told_and_the_rest_of_it_holds(tmp_path: Path) -> None:
+    """F-32, R-5: it stops no start."""
+    own = tmp_path / "cockpit"
+    own.mkdir()
+    (own / "keys.toml").write_text('verb.moot = "M"\nverb.quit = "Q"\n', "utf-8")
+    there = {"XDG_CONFIG_HOME": str(tmp_path)}
+    with terminal(["--db", str(tmp_path / "demo.db")], folder=str(tmp_path), environment=there) as seen:
+        seen.shows("mcp:tools", also=["online"])
+        seen.shows("'verb.moot'")
+        seen.press("Q")
+        seen.press("y")  # where a turn runs, it asks
+        assert seen.ended() == 0

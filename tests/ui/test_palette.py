@@ -201,7 +201,7 @@ async def test_it_shows_the_keys_as_the_operator_has_them(tmp_path: Path) -> Non
     """F-32"""
     path = tmp_path / "keys.toml"
     path.write_text('verb.mute = "M"\ngo.palette = "f2"\n', "utf-8")
-    async with driven(keys=remapped(path)) as screen:
+    async with driven(keys=remapped(path)[0]) as screen:
         await screen.press("v")
         assert screen.app.screen is screen.app.main
         await screen.press("f2")
